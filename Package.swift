@@ -98,7 +98,7 @@ let package = Package(
     .executableTarget(
       name: "PausingGame",
       dependencies: [
-        "AppLifecycle", "ExampleSupport", "PubSub", "UnixHost",
+        "AppLifecycle", "ExampleSupport", "PubSub", "SavedState", "UnixHost",
         .target(name: "CSDL", condition: .when(platforms: [.linux], traits: ["SDL"])),
       ],
       path: "Examples/PausingGame", exclude: ["CSDL"]),

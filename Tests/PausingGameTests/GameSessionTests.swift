@@ -119,4 +119,21 @@ import Testing
     game.press(.goOn)
     #expect(!game.session.isPaused && game.session.game == Game())
   }
+
+  @Test(arguments: ["kill", "home; wait:1d; reclaim"])
+  func `The next run goes on with the same game, in the same windows`(end: String) async throws {
+    let game = SimulatedGame()
+    try await game.play("launch")
+    game.press(.goOn)
+    game.session.advance(by: 0.1)
+    game.press(.scores)
+    try await game.play("wait:1s")
+    let before = game.session.game
+    #expect(before != Game())
+    try await game.play(end)
+    #expect(game.application.state == .notRunning)
+    try await game.play("launch")
+    #expect(game.session.game == before && game.session.isPaused)
+    #expect(game.application.scenes.map(\.identifier).contains(.scores))
+  }
 }

@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import SavedState
 
 /// The application's delegate: it makes the session, gives each scene its delegate, and obeys the keys.
 @MainActor final class GameDelegate {
@@ -47,10 +48,23 @@ import PubSub
   }
 }
 
-extension GameDelegate: ApplicationDelegate {
+extension GameDelegate: SavedStateDelegate {
+  var savedState: SavedState.Configuration { .init(program: "PausingGame") }
+
   func applicationWillFinishLaunching(_ application: Application) {
-    session = GameSession(in: .main, of: application)
+    do {
+      session = try GameSession(in: .main, of: application)
+    } catch {
+      preconditionFailure("\(error)")  // two values of one name: a mistake in this program
+    }
     if playsItself { session?.direction = nil }
+  }
+
+  /// Opens the window of the scores again, if it was open when the last run ended.
+  func applicationDidFinishLaunching(_ application: Application) {
+    for session in application.openSessions where session.identifier == .scores && session.scene == nil {
+      application.send(.openScene(session.identifier))
+    }
   }
 
   func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? {

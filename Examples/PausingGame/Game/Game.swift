@@ -1,15 +1,15 @@
 /// The state of the game: a ball, a paddle and a wall of bricks.
 ///
 /// The state changes only by ``step(_:)``, which advances the game by a fixed time. The game knows no clock, no window and no pause.
-struct Game: Sendable, Hashable {
+struct Game: Sendable, Hashable, Codable {
   /// Where the player moves the paddle.
   enum Direction: Double, Sendable { case left = -1, stay = 0, right = 1 }
 
   /// A place or a speed, in points or in points a second.
-  struct Vector: Sendable, Hashable { var x: Double, y: Double }
+  struct Vector: Sendable, Hashable, Codable { var x: Double, y: Double }
 
   /// One brick of the wall, by its place in the wall.
-  struct Brick: Sendable, Hashable { let column: Int, row: Int }
+  struct Brick: Sendable, Hashable, Codable { let column: Int, row: Int }
 
   static let size = Vector(x: 640, y: 480)
   static let columns = 10, rows = 6

@@ -31,7 +31,8 @@
   /// The state is inactive; it is background at a launch into the background, and at every launch with scenes. No
   /// notification follows.
   ///
-  /// Restore saved state here, because handlers of `DidFinishLaunching` expect it.
+  /// The module `SavedState` restores its values right after this call. If the program keeps state by its own means, restore it
+  /// here, because handlers of `DidFinishLaunching` expect it.
   ///
   /// - Parameter application: the application whose life cycle it is.
   func applicationWillFinishLaunching(_ application: Application)

@@ -16,7 +16,10 @@ struct GameProgram {
     let output = try LineFile(directory.file("game.out"))
     let descriptor = open(output.path, O_WRONLY | O_APPEND | O_CLOEXEC)
     let child = try ChildProcess(
-      [builtProduct("PausingGame"), "--record"], environment: bareEnvironment.merging(display.environment) { $1 },
+      [builtProduct("PausingGame"), "--record"],
+      environment: bareEnvironment.merging(display.environment.merging(["XDG_STATE_HOME": directory.path]) { $1 }) {
+        $1
+      },
       descriptors: (-1, descriptor, 2), directory: nil)
     close(descriptor)
     return try await running {
