@@ -266,8 +266,8 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn",
-        "MetricsStandIn", "PubSub", "SavedState", "Scheduling", "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting",
-        "lifecycle",
+        "MetricsStandIn", "PubSub", "SavedState", "Scheduling", "TestTraits", "TracingStandIn", "UnixHost",
+        "UnixHostTesting", "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]
