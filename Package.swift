@@ -220,8 +220,8 @@ let package = Package(
     .testTarget(
       name: "SavedStateTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "SavedState", "Scheduling", "TestFiles",
-        "TestTraits",
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "SavedState",
+        "Scheduling", "TestFiles", "TestTraits",
       ]),
     .testTarget(
       name: "NotificationCenterBridgeTests",

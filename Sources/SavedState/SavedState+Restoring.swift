@@ -1,4 +1,4 @@
-internal import AppLifecycle
+package import AppLifecycle
 internal import LifecycleJournal
 internal import PubSub
 internal import Scheduling
@@ -9,7 +9,10 @@ extension SavedState: StateKeeper {
     let delegate = application.delegate as? any SavedStateDelegate
     let outcome = restoration(asking: delegate, of: application)
     restorationDidEnd(outcome)
+    application.stateWitness?.didRestore(outcome.find)
     restoreValues()
+    saving.restorationDidEnd()
+    if application.state == .active { becameActive() }
     delegate?.application(application, didRestoreState: outcome)
   }
 
@@ -19,7 +22,17 @@ extension SavedState: StateKeeper {
 
   package func saveAtOnce() { saving.performAtOnce() }
 
+  package func sessionDidEnd(_ identifier: SceneIdentifier) {
+    dropValues(of: identifier.rawValue)
+    saving.sessionDidEnd(identifier.rawValue)
+    application?.stateWitness?.didForget(identifier.rawValue)
+  }
+
   package func processDidEnd() {
+    // The program may hold this object longer than its process lives: it must note nothing of the next one.
+    settling = nil
+    for subscription in subscriptions { subscription.cancel() }
+    subscriptions = []
     saving.processDidEnd()
     storage.close()
   }
@@ -134,11 +147,16 @@ extension SavedState: StateKeeper {
 
   /// Notes when the application has been active for long enough that a crash is not its state's fault, and saves when it resigns active.
   func followActivity(of application: Application) {
-    application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { state, _ in state.becameActive() }
-    application.bus.subscribe(to: Application.WillResignActive.self, for: self) { state, _ in
-      state.settling = nil
-      state.saving.requestIfChanged()
-    }
+    subscriptions = [
+      application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { state, _ in state.becameActive() },
+      application.bus.subscribe(to: Application.WillResignActive.self, for: self) { state, _ in
+        state.settling = nil
+        state.saving.requestIfChanged()
+      },
+      application.bus.subscribe(to: Application.Scene.WillConnect.self, for: self) { state, _ in
+        state.saving.sessionsDidChange()
+      },
+    ]
   }
 
   private func becameActive() {
@@ -148,6 +166,17 @@ extension SavedState: StateKeeper {
       hasSettled = true
       settling = nil
       storage.note(.settled)
+    }
+  }
+}
+
+extension RestorationOutcome {
+  /// The outcome for a witness in a simulation.
+  fileprivate var find: StateFind {
+    switch self {
+    case .restored, .nothingThere, .setAside(_, _, usesPrevious: true): .used
+    case .refused: .refused
+    case .setAside, .unreadable, .leftAlone: .unusable
     }
   }
 }

@@ -64,6 +64,8 @@ import Scheduling
   /// Whether state could not be read, so that the first save must set it aside.
   var isUnread = false
   let saving: Saving
+  /// What is told of the application's activity; empty once the process has ended.
+  var subscriptions: [EventBus.OwnedSubscription] = []
   /// Runs while the application is active, until a crash is not the state's fault any more.
   var settling: StateTimer?
   var hasSettled = false
@@ -117,23 +119,34 @@ import Scheduling
   }
 
   func restore(_ value: any AnySavedValue) {
-    guard let entries = contents.entries[value.name] else { return }
-    do {
-      try value.restore(from: entries)
+    if let entries = contents.entries[value.name] {
+      if let error = value.restore(from: entries) {
+        value.hasUnreadableEntry = true
+        report(.notDecoded(key: value.name.key, reason: Self.text(of: error)))
+      }
       if value.change == .changed { saving.didChange(value) }
-    } catch {
-      value.hasUnreadableEntry = true
-      report(.notDecoded(key: value.name.key, reason: Self.text(of: error)))
+    }
+    if let witness = application?.stateWitness, let text = try? value.snapshot()() {
+      witness.didFind(String(decoding: text, as: UTF8.self), as: value.name.witnessed)
     }
   }
 
   /// Gives each value what was restored.
   func restoreValues() { for value in values.values { restore(value) } }
 
-  package func sessionDidEnd(_ identifier: SceneIdentifier) {
-    let session = identifier.rawValue
-    values = values.filter { name, _ in name.session != session }
-    saving.drop(session)
+  /// Returns whether a value is the present one of its name: its window may have been closed since it was made.
+  func has(_ value: any AnySavedValue) -> Bool { values[value.name] === value }
+
+  /// Forgets the values of a window that was closed.
+  func dropValues(of session: String) { values = values.filter { name, _ in name.session != session } }
+
+  /// The present values, encoded; those that cannot be are left out.
+  func encodedValues() -> [StateValueName: String] {
+    var texts: [StateValueName: String] = [:]
+    for (name, value) in values {
+      if let text = try? value.snapshot()() { texts[name.witnessed] = String(decoding: text, as: UTF8.self) }
+    }
+    return texts
   }
 
   // MARK: Saving

@@ -66,6 +66,8 @@ enum ValueChange {
   case none, changed
   /// A save that is under way has taken the value.
   case taken
+  /// A save could not encode the value; later ones try again.
+  case unencoded
 }
 
 /// A value of any type, as the saved state sees it.
@@ -79,8 +81,8 @@ enum ValueChange {
   var text: String { get }
   /// Returns what encodes the present value on any thread.
   func snapshot() -> @Sendable () throws -> Data
-  /// Takes the newest of the saved entries that can be decoded; throws the reason if none can be.
-  func restore(from entries: [StateDocument.Entry]) throws
+  /// Takes the newest of the saved entries that can be decoded; returns the reason if that is not the newest one.
+  func restore(from entries: [StateDocument.Entry]) -> (any Error)?
 }
 
 extension SavedValue: AnySavedValue {
@@ -98,7 +100,7 @@ extension SavedValue: AnySavedValue {
     }
   }
 
-  func restore(from entries: [StateDocument.Entry]) throws {
+  func restore(from entries: [StateDocument.Entry]) -> (any Error)? {
     var failure: (any Error)?
     // The program's own version first, and what was kept for want of a decoder last; then the older ones.
     let usable = entries.filter { $0.version <= version }.sorted { one, other in
@@ -109,11 +111,10 @@ extension SavedValue: AnySavedValue {
         let value = try migration.decode(entry)
         registrar.withMutation(of: self, keyPath: \.value) { stored = value }
         change = entry.version == version && !entry.isKept ? .none : .changed
-        return
+        return failure
       } catch { failure = failure ?? error }
     }
-    if let failure { throw failure }
-    guard entries.isEmpty else { throw StateDocument.Problem.foreign("a newer program wrote it") }
+    return failure ?? (entries.isEmpty ? nil : StateDocument.Problem.foreign("a newer program wrote it"))
   }
 }
 

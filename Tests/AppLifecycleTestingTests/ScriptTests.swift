@@ -37,18 +37,19 @@ import Testing
       ("scene:close:_", .input(.system(.closeScene("_")))), ("scene:unfocus:a", .input(.system(.unfocusScene("a")))),
       ("scene:focus:a", .input(.system(.focusScene("a")))),
       ("slow:didEnterBackground:4s", .slow(call: "didEnterBackground", duration: .seconds(4))),
+      ("fail:save", .failSave),
     ])
   func `actions with arguments`(token: String, kind: ScriptAction.Kind) throws {
     #expect(try Script(token).actions.map(\.kind) == [kind])
   }
 
-  @Test func `every call of a delegate can be slow, applications' without their prefix`() throws {
+  @Test func `every call of a delegate can be slow, applications' without their prefix, and so can a save`() throws {
     let calls = [
       "willFinishLaunching", "didFinishLaunching", "didBecomeActive", "willResignActive", "didEnterBackground",
       "willEnterForeground", "willTerminate", "didReceiveMemoryWarning", "significantTimeChange",
       "protectedDataWillBecomeUnavailable", "protectedDataDidBecomeAvailable", "sceneWillConnect",
       "sceneWillEnterForeground", "sceneDidBecomeActive", "sceneWillResignActive", "sceneDidEnterBackground",
-      "sceneDidDisconnect",
+      "sceneDidDisconnect", "save",
     ]
     for call in calls {
       #expect(try Script("slow:\(call):1s").actions.map(\.kind) == [.slow(call: call, duration: .seconds(1))])
@@ -123,6 +124,10 @@ import Testing
         "1:1: malformed action \"scene:move:x\": expected scene:STEP:ID with connect, open, background, unfocus, focus, reclaim or close"
       ),
       ("slow:didEnterBackground", "1:1: malformed action \"slow:didEnterBackground\": expected slow:CALL:DURATION"),
+      ("fail", "1:1: malformed action \"fail\": expected fail:save"),
+      ("fail:didEnterBackground", "1:1: malformed action \"fail:didEnterBackground\": expected fail:save"),
+      ("fail:save:1s", "1:1: malformed action \"fail:save:1s\": expected fail:save"),
+      ("slow:save", "1:1: malformed action \"slow:save\": expected slow:CALL:DURATION"),
       // Names.
       ("interrupt:", "1:1: a name is missing in \"interrupt:\""),
       ("scene:open:", "1:1: a name is missing in \"scene:open:\""),
@@ -182,4 +187,4 @@ import Testing
 }
 
 private let durationHint = "expected up to 12 digits and a unit, ms, s, m, h or d, as in 500ms"
-private let callHint = "expected a delegate method, such as didEnterBackground or sceneDidBecomeActive"
+private let callHint = "expected save or a delegate method, such as didEnterBackground or sceneDidBecomeActive"

@@ -30,7 +30,7 @@ extension Editor: SavedStateDelegate {
 
   @Test(
     "what was typed is found after every kind of end",
-    arguments: ["kill", "home; suspend; kill", "home; wait:1d; reclaim"])
+    arguments: ["quit", "home; suspend; kill", "home; wait:1d; reclaim"])
   func findsWhatWasTyped(end: String) async throws {
     let (system, editor) = system()
     try await system.play("launch; do:type; do:type")

@@ -65,6 +65,8 @@ package import Scheduling
   package var stateKeeper: (any StateKeeper)?
   /// Where the keeper keeps it, in the place of files.
   package var stateStorage: (any StateStorage)?
+  /// What follows the promises of saved state in a simulation; nil if nothing does.
+  package var stateWitness: (any StateWitness)?
   /// Whether the step at which state is restored has passed in this process.
   package internal(set) var hasPassedRestoration = false
 

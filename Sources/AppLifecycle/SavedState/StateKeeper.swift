@@ -31,7 +31,7 @@ extension Application {
     stateKeeper = nil
   }
 
-  /// Ends the session of a window that the user has closed, and what was kept for it.
+  /// Forgets the session of a window that the user has closed, and its state.
   func endSession(_ identifier: SceneIdentifier) {
     sceneDirectory.endSession(identifier)
     stateKeeper?.sessionDidEnd(identifier)

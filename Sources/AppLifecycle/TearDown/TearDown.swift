@@ -76,17 +76,19 @@ extension TearDown {
   /// - Returns: whether the process goes on; false if the system ends it because of an overrun.
   func finish(of application: Application, cause: LifecycleCause) async -> Bool {
     guard let budget else { return true }
-    save = application.stateKeeper == nil ? .none : .due
+    save = .due
     if budget.culprits.isEmpty {
       saveIfRestIsOver()
       if !isOver { await waitUntilOver(or: budget.deadline, of: application) }
     }
     if endBudget(of: application, cause: cause) { return true }
     guard !enforcesBudgets else { return false }
-    // What is late must not cost the user's work, too.
-    if save == .due { application.stateKeeper?.saveAtOnce() }
+    // What is late must not cost the user's work, too; neither must a release that never returns.
+    let isUnsaved = save == .due
     save = .none
+    if isUnsaved { application.stateKeeper?.saveAtOnce() }
     releaseUnawaited()
+    if isUnsaved { application.stateKeeper?.saveAtOnce() }
     return true
   }
 
@@ -116,6 +118,7 @@ extension TearDown {
     self.wait = wait
     application.inbox.hurryTearDownIfReturning(of: application)
     resources.performNow()
+    saveIfRestIsOver()
     // In most cases the tear-down is complete by now, and no wait is needed.
     if !isOver {
       let timer = deadlines.set(deadline) { wait.settle(false) }
@@ -154,7 +157,9 @@ extension TearDown {
 
   /// Saves the program's state once the handlers and releases, which may change it, have ended.
   private func saveIfRestIsOver() {
-    guard save == .due, restIsOver, let keeper = application?.stateKeeper else { return }
+    guard save == .due, restIsOver else { return }
+    // A handler or a release of this step may have been the first to use the state.
+    guard let keeper = application?.stateKeeper else { return save = .none }
     save = .runs
     keeper.saveBeforeLeaving { [weak self] in
       guard let self, save == .runs else { return }

@@ -213,7 +213,8 @@ extension RunWatch {
     switch report.kind {
     case .watchdog:
       end = .overrun
-      if !asksForOverruns { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: record.cause.rawValue)) }
+      let isExpected = asksForOverruns || system.clock.hadSlowWork(at: record.instant)
+      if !isExpected { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: record.cause.rawValue)) }
     case .backgroundTimeExpired: add(.neverEnded(name))
     case .taskEndedTwice: add(RunComplaint(.backgroundTask, "“\(name)” was ended twice"))
     case .refusedEndlessly:

@@ -1,3 +1,4 @@
+import AppLifecycle
 public import AppLifecycleTesting
 
 /// One run of one script, for the closure that makes the program under test.
@@ -29,6 +30,29 @@ public import AppLifecycleTesting
   ///   - message: describes the fault.
   public func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
     if !condition { complaints.append(RunComplaint(.check, message())) }
+  }
+
+  /// Checks that each process finds the state that the processes before it were told is saved.
+  ///
+  ///     try await checkAllScripts(upTo: 4, alphabet: "launch home do:type crash kill fail:save") { run in
+  ///       let system = SimulatedSystem(order: run.order) { AppDelegate() }
+  ///       run.expectSavedState(of: system)
+  ///       return system
+  ///     }
+  ///
+  /// The program is told by `save()` that returns, and by a step to the background or to the end that kept its budget. Each value of the module
+  /// `SavedState` must then come back as it was when the program asked, or as a later save took it. State that the delegate refuses
+  /// to restore, and state that is set aside after a crash, need not come back.
+  ///
+  /// The rule compares the encoded values. So the same value must be encoded in the same way each time; a `Set` is not.
+  ///
+  /// - Parameter system: the system of this run, before it plays.
+  public func expectSavedState(of system: SimulatedSystem) {
+    let promises = StatePromises { [unowned system] in system.stateStorage.wasSetAsideAfterCrash }
+    system.application.stateWitness = promises
+    afterEachAction { [weak self] in
+      for complaint in promises.takeComplaints() { self?.expect(false, complaint) }
+    }
   }
 
   /// Releases the checks.

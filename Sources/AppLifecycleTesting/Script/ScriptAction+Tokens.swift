@@ -22,6 +22,9 @@ extension ScriptAction.Kind {
     case ("slow", 3):
       guard Self.calls.contains(parts[1]) else { throw .unknownCall }
       self = .slow(call: parts[1], duration: try Self.duration(parts[2]))
+    case ("fail", 2):
+      guard parts[1] == Self.save else { throw Self.problem(with: parts[0]) }
+      self = .failSave
     case ("scene", 3):
       guard let input = Self.sceneSteps[parts[1]] else { throw Self.problem(with: parts[0]) }
       self = .input(.system(input(SceneIdentifier(rawValue: try Self.name(parts[2])))))
@@ -62,6 +65,7 @@ extension ScriptAction.Kind {
     "task": "task:begin:NAME or task:end:NAME",
     "mode": "mode:begin:NAME or mode:end:NAME",
     "slow": "slow:CALL:DURATION",
+    "fail": "fail:save",
     "do": "do:NAME",
     "scene": "scene:STEP:ID with connect, open, background, unfocus, focus, reclaim or close",
   ]
@@ -70,10 +74,13 @@ extension ScriptAction.Kind {
     forms[word].map { .malformed(expected: $0) } ?? .unknownAction
   }
 
-  /// The calls that can be made slow: the application delegate's methods without their prefix, and the scene delegate's
-  /// methods.
+  /// The name of a save of the application's state, which is no call of a delegate.
+  package static let save = "save"
+
+  /// The calls that can be made slow: the application delegate's methods without their prefix, the scene delegate's
+  /// methods, and saves.
   private static let calls: Set<String> = Set(ApplicationCallback.allCases.map(\.shortName))
-    .union(SceneCallback.allCases.map(\.rawValue))
+    .union(SceneCallback.allCases.map(\.rawValue)).union([save])
 
   private static func reason(_ text: String) throws(ScriptError.Problem) -> DeactivationReason {
     DeactivationReason(rawValue: try name(text))

@@ -16,8 +16,10 @@ public struct ScriptAction: Sendable, Hashable {
     case beginMode(String)
     /// The application ends a background mode: `mode:end:NAME`.
     case endMode(String)
-    /// The application's next call of this name takes this time: `slow:didEnterBackground:4s`.
+    /// The application's next call of this name takes this time, or its next save: `slow:didEnterBackground:4s`.
     case slow(call: String, duration: Duration)
+    /// The next save of the application's state fails, as on a full disk: `fail:save`.
+    case failSave
     /// An action of the test's own: `do:NAME`; see ``SimulatedSystem/addAction(_:always:_:)``.
     case own(String)
   }

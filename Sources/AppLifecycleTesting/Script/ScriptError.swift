@@ -14,7 +14,7 @@ public struct ScriptError: Error, Sendable, Hashable, CustomStringConvertible {
     case malformedName
     /// A duration does not consist of up to 12 digits and a unit.
     case malformedDuration
-    /// No delegate method has this name.
+    /// No delegate method has this name, and it is not `save`.
     case unknownCall
     /// The system that is to play the script has no action of this name; see ``SimulatedSystem/addAction(_:always:_:)``.
     case actionNotAdded
@@ -47,7 +47,7 @@ extension ScriptError.Problem {
     case .malformedDuration:
       "malformed duration in \"\(token)\": expected up to 12 digits and a unit, ms, s, m, h or d, as in 500ms"
     case .unknownCall:
-      "unknown call in \"\(token)\": expected a delegate method, such as didEnterBackground or sceneDidBecomeActive"
+      "unknown call in \"\(token)\": expected save or a delegate method, such as didEnterBackground or sceneDidBecomeActive"
     case .actionNotAdded: "no action of the test for \"\(token)\": add it with SimulatedSystem.addAction"
     }
   }

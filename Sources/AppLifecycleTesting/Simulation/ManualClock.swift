@@ -52,6 +52,8 @@ public final class ManualClock: Clock {
   private let state = Guarded(State())
   /// The time that the next call of each name takes.
   private let slowCalls = Guarded<[String: Duration]>([:])
+  /// The periods of work beside the calls that was slow, since the clock was made.
+  private let slowWork = Guarded<[ClosedRange<Duration>]>([])
 
   /// Makes a clock that shows zero.
   ///
@@ -334,8 +336,18 @@ extension ManualClock: SimulatedClock {
   ///
   /// The time passes inside the call: nothing else runs, and tasks whose deadlines pass wake afterward.
   package func passTime(in call: String) {
-    if let duration = takeLength(of: call) { passWithoutWaking(duration) }
+    if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
   }
 
-  package func takeLength(of work: String) -> Duration? { slowCalls.withLock { $0.removeValue(forKey: work) } }
+  package func takeLength(of work: String) -> Duration? {
+    guard let length = slowCalls.withLock({ $0.removeValue(forKey: work) }) else { return nil }
+    let began = now.offset
+    slowWork.withLock { $0.append(began...max(began, min(began + length, Self.latest.offset))) }
+    return length
+  }
+
+  /// Returns whether work beside the calls, such as a save, took time at an instant because a script made it slow.
+  package func hadSlowWork(at instant: Duration) -> Bool {
+    slowWork.withLock { $0.contains { $0.contains(instant) } }
+  }
 }

@@ -8,6 +8,10 @@ package final class SimulatedStateStorage: StateStorage {
     var setAside: [String: [UInt8]] = [:]
     var marks: [StateMark] = []
     var hasCrashed = false
+    /// Whether the present process has taken the storage.
+    var isOpen = false
+    /// Whether the present process was told that the one before crashed soon after it had restored state.
+    var isBlamed = false
     var failures = 0
   }
 
@@ -20,19 +24,22 @@ package final class SimulatedStateStorage: StateStorage {
   /// Lets the next save fail, as on a full disk.
   package func failNextSave() { state.withLock { $0.failures += 1 } }
 
-  /// Notes that the process has crashed.
-  package func processDidCrash() { state.withLock { $0.hasCrashed = true } }
+  /// Notes that the process has crashed; a process that keeps no state cannot have died of it.
+  package func processDidCrash() { state.withLock { $0.hasCrashed = $0.isOpen } }
 
   /// The state that is there; nil if none is.
   package var present: [UInt8]? { state.withLock { $0.generations[.current] } }
+
+  /// Whether the process before the present one crashed so that its restored state is accused.
+  package var wasSetAsideAfterCrash: Bool { state.withLock { $0.isBlamed } }
 
   // MARK: StateStorage
 
   package func open() throws(StateStorageError) -> StateOpening {
     state.withLock { state in
-      defer { (state.marks, state.hasCrashed) = ([], false) }
-      let isBlamed = state.hasCrashed && state.marks.contains(.restored) && !state.marks.contains(.settled)
-      return StateOpening(place: "saved-state", hasCrashedAfterRestoring: isBlamed)
+      defer { (state.marks, state.hasCrashed, state.isOpen) = ([], false, true) }
+      state.isBlamed = state.hasCrashed && state.marks.contains(.restored) && !state.marks.contains(.settled)
+      return StateOpening(place: Self.place, hasCrashedAfterRestoring: state.isBlamed)
     }
   }
 
@@ -44,7 +51,7 @@ package final class SimulatedStateStorage: StateStorage {
     _ generation: StateGeneration, as reason: SetAsideReason
   ) throws(StateStorageError) -> String {
     state.withLock { state in
-      let name = "saved-state.\(reason.rawValue)"
+      let name = "\(Self.place).\(reason.rawValue)"
       state.setAside[name] = state.generations.removeValue(forKey: generation)
       return name
     }
@@ -60,10 +67,25 @@ package final class SimulatedStateStorage: StateStorage {
       state.generations[.current] = bytes
       return false
     }
-    if fails { throw StateStorageError(place: "saved-state", reason: "No space left on device") }
+    if fails { throw Self.scriptedFailure }
   }
 
   package func note(_ mark: StateMark) { state.withLock { $0.marks.append(mark) } }
 
-  package func close() {}
+  package func close() { state.withLock { $0.isOpen = false } }
+
+  // MARK: Expected errors
+
+  private static let place = "saved-state"
+  private static let scriptedFailure = StateStorageError(place: place, reason: "No space left on device")
+
+  /// Returns whether an error follows from what a script did: from `fail:save`, or from a `crash` of which the restored
+  /// state is accused.
+  ///
+  /// The module SavedState makes errors of its own of the storage's, in which the words remain.
+  package static func isScripted(_ error: any Error) -> Bool {
+    let text = String(describing: error)
+    return text.contains("\(place): \(scriptedFailure.reason)")
+      || text.contains("\(place).\(SetAsideReason.crashed.rawValue):")
+  }
 }

@@ -22,6 +22,9 @@ extension SimulatedSystem {
     case .slow(let call, let duration):
       clock.setLength(of: delegateMethod(of: call), to: duration)
       return nil
+    case .failSave:
+      stateStorage.failNextSave()
+      return nil
     case .own(let name): return performOwn(name)
     case _ where !application.state.isInMemory: return IgnoredReason.notRunning.rawValue
     case _ where !application.state.runsCode: return IgnoredReason.suspended.rawValue

@@ -162,7 +162,7 @@ extension SimulatedSystem {
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
     case .wait(let duration): try await clock.advance(by: duration)
-    case .beginTask, .endTask, .beginMode, .endMode, .slow, .own:
+    case .beginTask, .endTask, .beginMode, .endMode, .slow, .failSave, .own:
       return await clock.running { [weak self] in await self?.performWork(action.kind) }
     }
     return nil

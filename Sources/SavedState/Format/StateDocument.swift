@@ -3,6 +3,7 @@
 #else
   import Foundation
 #endif
+import AppLifecycle
 
 /// What a file of saved state says (Docs/RecordFormat.md has its grammar).
 struct StateDocument: Sendable, Hashable {
@@ -11,6 +12,9 @@ struct StateDocument: Sendable, Hashable {
     /// The window's session; nil for the application.
     var session: String?
     var key: String
+
+    /// The name for a witness in a simulation.
+    var witnessed: StateValueName { StateValueName(session: session, key: key) }
   }
 
   /// An encoded value.

@@ -50,6 +50,13 @@ struct SavedContents: Sendable {
     return true
   }
 
+  /// Removes the values of a window that was closed, and the window.
+  mutating func drop(_ session: String) {
+    sessions.removeAll { $0 == session }
+    for name in names where name.session == session { entries[name] = nil }
+    names.removeAll { $0.session == session }
+  }
+
   func document(of program: String) -> StateDocument {
     StateDocument(program: program, sessions: sessions, entries: names.flatMap { entries[$0] ?? [] })
   }

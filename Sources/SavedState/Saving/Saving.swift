@@ -18,13 +18,6 @@ import Scheduling
     let encode: @Sendable () throws -> Data
   }
 
-  /// What became of a save.
-  private struct Result: Sendable {
-    var contents: SavedContents
-    var unencoded: [(key: String, reason: String)] = []
-    var failure: SavedStateError?
-  }
-
   unowned var state: SavedState!
   private let storage: any StateStorage
   private let program: String
@@ -36,9 +29,15 @@ import Scheduling
   private let thread: WorkThread?
   /// The values that differ from what was saved, in the order of their changes.
   private var changed: [any AnySavedValue] = []
+  /// The values that the latest save could not encode.
+  private var unencoded: [any AnySavedValue] = []
+  /// The values that the running save has taken.
+  private var taken: [any AnySavedValue] = []
+  /// The windows that were closed while the running save was under way.
+  private var endedSessions: Set<String> = []
   private var timer: StateTimer?
-  /// Those who wait for the save that runs; nil if none does.
-  private var running: [Completion]?
+  /// The save that runs, and those who wait for it; nil if none does.
+  private var running: (job: SaveJob, completions: [Completion])?
   /// Those who wait for the save after it.
   private var waiting: [Completion] = []
   /// The windows that were closed during the running save.
@@ -60,14 +59,38 @@ import Scheduling
   func didChange(_ value: any AnySavedValue) {
     guard !hasEnded else { return }
     changed.append(value)
-    guard timer == nil, let application, application.hasPassedRestoration else { return }
+    setTimer()
+  }
+
+  /// Begins the interval for what changed before there was anything to compare it with.
+  func restorationDidEnd() { setTimer() }
+
+  /// Notes that a window was opened.
+  func sessionsDidChange() { setTimer() }
+
+  /// Drops the values of a window that was closed.
+  func sessionDidEnd(_ session: String) {
+    state.contents.drop(session)
+    if running != nil { endedSessions.insert(session) }
+    setTimer()
+  }
+
+  /// Whether there is something to save; what could not be encoded is no reason by itself.
+  private var isDue: Bool { !changed.isEmpty || openSessions != state.contents.sessions }
+
+  private var openSessions: [String] { application?.openSessions.map(\.identifier.rawValue) ?? [] }
+
+  /// Begins the interval after which changes are saved, unless it runs already or there are none.
+  private func setTimer() {
+    guard timer == nil, !hasEnded, state.obstacle == nil, let application, application.hasPassedRestoration, isDue
+    else { return }
     timer = StateTimer(after: interval, of: application) { [weak self] in
       self?.timer = nil
       self?.requestIfChanged()
     }
   }
 
-  func requestIfChanged() { if !changed.isEmpty { request { _ in } } }
+  func requestIfChanged() { if !hasEnded, isDue { request { _ in } } }
 
   /// Drops the values of a window that was closed.
   func drop(_ session: String) {
@@ -78,42 +101,55 @@ import Scheduling
 
   /// Saves what has changed, and calls the completion once, with the reason if it is not saved.
   func request(_ completion: @escaping Completion) {
+    var completion = completion
+    if !hasEnded, let witness = application?.stateWitness {
+      let request = witness.didAsk(toSave: state.encodedValues())
+      completion = { [completion] failure in
+        if failure == nil { witness.didPromise(request) }
+        completion(failure)
+      }
+    }
     if running != nil { return waiting.append(completion) }
     begin([completion])
   }
 
-  /// Saves what has changed before this method returns, unless a save runs already.
+  /// Saves what has changed before this method returns, also what a running save has taken already.
   func performAtOnce() {
-    guard running == nil, let job = nextJob() else { return }
-    running = []
-    didEnd(job())
+    while let running { didEnd(running.job) }
+    guard refusal == nil, let job = nextJob() else { return }
+    running = (job, [])
+    didEnd(job)
   }
 
   func processDidEnd() {
     hasEnded = true
     timer = nil
-    let lost = (running ?? []) + waiting
-    (running, waiting, changed) = (nil, [], [])
+    let lost = (running?.completions ?? []) + waiting
+    (running, waiting) = (nil, [])
+    (changed, unencoded, taken) = ([], [], [])
     for completion in lost { completion(.notKept(reason: "the process has ended")) }
   }
 
   // MARK: One save
 
   private func begin(_ completions: [Completion]) {
-    if let refusal = refusal { return completions.forEach { $0(refusal) } }
+    if let refusal = refusal {
+      for completion in completions { completion(refusal) }
+      // The delegate may agree the next time.
+      return setTimer()
+    }
     guard let job = nextJob() else { return completions.forEach { $0(nil) } }
-    running = completions
+    running = (job, completions)
     if let thread {
       thread.perform { [tasks, weak self] in
-        let result = job()
-        tasks.startOnMainActor { [weak self] in self?.didEnd(result) }
+        job.perform()
+        tasks.startOnMainActor { [weak self] in self?.didEnd(job) }
       }
     } else {
       let length = simulatedClock?.takeLength(of: "save")
       tasks.startOnMainActor { [weak self, clock = application?.clock] in
         if let length { try? await clock?.sleep(for: length) }
-        guard let self, !hasEnded else { return }
-        didEnd(job())
+        self?.didEnd(job)
       }
     }
   }
@@ -133,46 +169,44 @@ import Scheduling
     return nil
   }
 
-  /// Takes the changed values, and returns what encodes and writes them on any thread; nil if nothing has changed.
-  private func nextJob() -> (@Sendable () -> Result)? {
-    let sessions = application?.openSessions.map(\.identifier.rawValue) ?? []
-    guard !changed.isEmpty || hasDropped || sessions != state.contents.sessions else { return nil }
+  /// Takes the changed values, and returns the job that encodes and writes them; nil if nothing has changed.
+  private func nextJob() -> SaveJob? {
+    let sessions = openSessions
+    // Its window may have been closed since a value was changed.
+    let values = (changed + unencoded).filter(state.has)
+    (changed, unencoded) = ([], [])
+    guard !values.isEmpty || sessions != state.contents.sessions else { return nil }
     timer = nil
-    let snapshots = changed.map { value in
+    application?.stateWitness?.didTake(state.encodedValues())
+    var snapshots: [Snapshot] = []
+    for value in values where value.change == .changed || value.change == .unencoded {
       value.change = .taken
-      return Snapshot(
-        name: value.name, version: value.version, keepsPresent: value.hasUnreadableEntry, encode: value.snapshot())
+      taken.append(value)
+      snapshots.append(
+        Snapshot(
+          name: value.name, version: value.version, keepsPresent: value.hasUnreadableEntry, encode: value.snapshot()))
     }
-    taken = changed
-    changed = []
     if state.isUnread {
       state.setAside(.current, as: .unread, because: "it could not be read as the process began")
       state.isUnread = false
     }
-    var contents = state.contents
-    let mustWrite = hasDropped || sessions != contents.sessions
-    contents.sessions = sessions
-    hasDropped = false
-    return { [contents, storage, program] in
-      Self.save(snapshots, over: contents, mustWrite: mustWrite, of: program, in: storage)
+    return SaveJob { [snapshots, contents = state.contents, storage, program] in
+      Self.save(snapshots, sessions, over: contents, of: program, in: storage)
     }
   }
-
-  /// The values that the running save has taken.
-  private var taken: [any AnySavedValue] = []
 
   private nonisolated static func save(
     _ snapshots: [Snapshot], over contents: SavedContents, mustWrite: Bool, of program: String,
     in storage: any StateStorage
-  ) -> Result {
-    var result = Result(contents: contents)
-    var isChanged = mustWrite
+  ) -> SaveResult {
+    var result = SaveResult(contents: contents)
+    var isChanged = result.contents.keep(sessions: sessions)
     for snapshot in snapshots {
       do {
         let entry = StateDocument.Entry(name: snapshot.name, version: snapshot.version, json: try snapshot.encode())
         if result.contents.update(entry, keepsPresent: snapshot.keepsPresent) { isChanged = true }
       } catch {
-        result.unencoded.append((snapshot.name.key, String(describing: error)))
+        result.unencoded.append((snapshot.name, String(describing: error)))
       }
     }
     guard isChanged else { return result }
@@ -186,29 +220,50 @@ import Scheduling
     return result
   }
 
-  private func didEnd(_ result: Result) {
-    guard !hasEnded, let completions = running else { return }
+  /// Ends a save, which is performed here if it has not been; the later of two calls has no effect.
+  private func didEnd(_ job: SaveJob) {
+    guard !hasEnded, let completions = running?.completions, running?.job === job else { return }
+    let result = job.perform()
     running = nil
-    let taken = taken
-    self.taken = []
-    for value in taken where value.change == .taken {
-      value.change = result.failure == nil ? .none : .changed
-      if result.failure == nil { value.hasUnreadableEntry = false } else { changed.append(value) }
-    }
+    settle(result)
     var failure = result.failure
-    if failure == nil { state.contents = result.contents } else { hasDropped = true }
-    for session in closedMeanwhile where state.contents.drop(session) { hasDropped = true }
-    closedMeanwhile = []
-    for (key, reason) in result.unencoded {
-      let error = SavedStateError.notEncoded(key: key, reason: reason)
+    for (name, reason) in result.unencoded {
+      let error = SavedStateError.notEncoded(key: name.key, reason: reason)
       state.report(error)
       failure = failure ?? error
     }
     if let reason = result.failure { state.report(reason) } else if failure == nil { state.saveDidSucceed() }
     for completion in completions { completion(failure) }
+    setTimer()
     guard !waiting.isEmpty else { return }
     let next = waiting
     waiting = []
     begin(next)
+  }
+
+  /// Gives each value of a save that has ended its place among the saved and the unsaved ones.
+  private func settle(_ result: SaveResult) {
+    let unencodedNames = Set(result.unencoded.map(\.name))
+    for value in taken {
+      let isWritten = result.failure == nil && !unencodedNames.contains(value.name)
+      // Not when it has been changed since: what was written first has already kept what could not be read.
+      if isWritten { value.hasUnreadableEntry = false }
+      guard value.change == .taken else { continue }
+      if isWritten {
+        value.change = .none
+      } else if result.failure == nil {
+        value.change = .unencoded
+        unencoded.append(value)
+      } else {
+        value.change = .changed
+        changed.append(value)
+      }
+    }
+    taken = []
+    if result.failure == nil {
+      state.contents = result.contents
+      for session in endedSessions { state.contents.drop(session) }
+    }
+    endedSessions = []
   }
 }
