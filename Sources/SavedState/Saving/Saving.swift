@@ -146,9 +146,8 @@ import Scheduling
         tasks.startOnMainActor { [weak self] in self?.didEnd(job) }
       }
     } else {
-      let length = simulatedClock?.takeLength(of: "save")
-      tasks.startOnMainActor { [weak self, clock = application?.clock] in
-        if let length { try? await clock?.sleep(for: length) }
+      tasks.startOnMainActor { [weak self, simulatedClock, clock = application?.clock] in
+        if let length = simulatedClock?.takeLength(of: "save") { try? await clock?.sleep(for: length) }
         self?.didEnd(job)
       }
     }
