@@ -1,0 +1,56 @@
+import AppLifecycle
+import AppLifecycleTestSupport
+import AppLifecycleTesting
+import Foundation
+import SavedState
+import TestTraits
+import Testing
+
+/// A program with saved state, with everything done to it in every order.
+@MainActor @Suite(.timeLimit(.hang), .longRunning) struct SavedStateScriptTests {
+  private static func checked(_ run: ScriptRun) -> SimulatedSystem {
+    let system = Notebook.system(order: run.order)
+    run.expectSavedState(of: system)
+    return system
+  }
+
+  /// Longer ones: `REPETITIONS=100000 SCRIPT_LENGTH=40 swift test --filter SavedStateScriptTests`. One of them again: `SEED=… REPETITIONS=1`.
+  @Test("10,000 random scripts: what was acknowledged is found") func randomScripts() async throws {
+    let seed = UInt64(ProcessInfo.processInfo.environment["SEED"] ?? "") ?? .random(in: 0...UInt64.max)
+    print("random scripts of saved state: SEED=\(seed)")
+    let count = repetitions(default: 10_000)
+    let length = ProcessInfo.processInfo.environment["SCRIPT_LENGTH"].flatMap { Int($0) } ?? 12
+    let began = ContinuousClock.now
+    let report = try await checkRandomScripts(
+      seed: seed, count: count, length: length, alphabet: Notebook.alphabet, of: Self.checked)
+    print("\(report.played) scripts in \(ContinuousClock.now - began)")
+    #expect(report.played == count)
+  }
+
+  @Test("all short scripts: what was acknowledged is found") func shortScripts() async throws {
+    let began = ContinuousClock.now
+    let report = try await checkAllScripts(
+      upTo: 4,
+      alphabet: "launch home crash kill wait:40s scene:open:b scene:close:b do:type-b do:save slow:save:6s fail:save",
+      of: Self.checked)
+    print("\(report) in \(ContinuousClock.now - began)")
+    #expect(report.scripts > 10_000)
+  }
+
+  @Test("the same seed gives the same record") func repeats() async throws {
+    let seed = UInt64(ProcessInfo.processInfo.environment["SEED"] ?? "") ?? .random(in: 0...UInt64.max)
+    print("records of saved state: SEED=\(seed)")
+    func records() async throws -> [[LifecycleRecord]] {
+      var systems: [SimulatedSystem] = []
+      try await checkRandomScripts(seed: seed, count: 200, length: 30, alphabet: Notebook.alphabet) { run in
+        let system = Self.checked(run)
+        systems.append(system)
+        return system
+      }
+      return systems.map(\.record)
+    }
+    let first = try await records()
+    #expect(first.count >= 200)
+    #expect(try await records() == first)
+  }
+}
