@@ -33,6 +33,8 @@ import Scheduling
   private var unencoded: [any AnySavedValue] = []
   /// The values that the running save has taken.
   private var taken: [any AnySavedValue] = []
+  /// Whether the file has, as far as is known, state of a window that was closed since.
+  private var hasDropped = false
   /// The windows that were closed while the running save was under way.
   private var endedSessions: Set<String> = []
   private var timer: StateTimer?
@@ -71,12 +73,13 @@ import Scheduling
   /// Drops the values of a window that was closed.
   func sessionDidEnd(_ session: String) {
     state.contents.drop(session)
+    hasDropped = true
     if running != nil { endedSessions.insert(session) }
     setTimer()
   }
 
   /// Whether there is something to save; what could not be encoded is no reason by itself.
-  private var isDue: Bool { !changed.isEmpty || openSessions != state.contents.sessions }
+  private var isDue: Bool { !changed.isEmpty || hasDropped || openSessions != state.contents.sessions }
 
   private var openSessions: [String] { application?.openSessions.map(\.identifier.rawValue) ?? [] }
 
@@ -174,8 +177,9 @@ import Scheduling
     // Its window may have been closed since a value was changed.
     let values = (changed + unencoded).filter(state.has)
     (changed, unencoded) = ([], [])
-    guard !values.isEmpty || sessions != state.contents.sessions else { return nil }
-    timer = nil
+    let hasDropped = hasDropped
+    guard !values.isEmpty || hasDropped || sessions != state.contents.sessions else { return nil }
+    (timer, self.hasDropped) = (nil, false)
     application?.stateWitness?.didTake(state.encodedValues())
     var snapshots: [Snapshot] = []
     for value in values where value.change == .changed || value.change == .unencoded {
@@ -190,16 +194,16 @@ import Scheduling
       state.isUnread = false
     }
     return SaveJob { [snapshots, contents = state.contents, storage, program] in
-      Self.save(snapshots, sessions, over: contents, of: program, in: storage)
+      Self.save(snapshots, sessions, over: contents, hasDropped, of: program, in: storage)
     }
   }
 
   private nonisolated static func save(
-    _ snapshots: [Snapshot], over contents: SavedContents, mustWrite: Bool, of program: String,
+    _ snapshots: [Snapshot], _ sessions: [String], over contents: SavedContents, _ hasDropped: Bool, of program: String,
     in storage: any StateStorage
   ) -> SaveResult {
     var result = SaveResult(contents: contents)
-    var isChanged = result.contents.keep(sessions: sessions)
+    var isChanged = result.contents.keep(sessions: sessions) || hasDropped
     for snapshot in snapshots {
       do {
         let entry = StateDocument.Entry(name: snapshot.name, version: snapshot.version, json: try snapshot.encode())
@@ -262,6 +266,9 @@ import Scheduling
     if result.failure == nil {
       state.contents = result.contents
       for session in endedSessions { state.contents.drop(session) }
+    } else {
+      // The file may have more than is known; to write once too often does no harm.
+      hasDropped = true
     }
     endedSessions = []
   }

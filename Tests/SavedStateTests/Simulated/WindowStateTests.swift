@@ -1,0 +1,97 @@
+import AppLifecycle
+import AppLifecycleTesting
+import SavedState
+import TestTraits
+import Testing
+
+/// The state of windows.
+@MainActor @Suite(.timeLimit(.hang)) struct WindowStateTests {
+  private func pages(of system: SimulatedSystem) -> [String: String] {
+    let pages = (system.application.delegate as? Notebook)?.pages ?? [:]
+    return Dictionary(uniqueKeysWithValues: pages.map { ($0.key.rawValue, $0.value.value) })
+  }
+
+  private func sessions(of system: SimulatedSystem) -> [String] {
+    system.application.openSessions.map(\.identifier.rawValue)
+  }
+
+  /// Another device with the disk of this one, which knows nothing else: a real program begins so.
+  private func restarted(_ system: SimulatedSystem) -> SimulatedSystem {
+    let other = Notebook.system()
+    other.application.stateStorage = system.stateStorage
+    return other
+  }
+
+  @Test("two windows do not mix, and a process that knows nothing finds both") func twoWindows() async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type; do:type-b; do:type-b; do:title; kill")
+    let other = restarted(system)
+    try await other.play("launch")
+    #expect(sessions(of: other) == ["main", "b"] && pages(of: other) == ["main": "a"])
+    try await other.play("scene:open:b")
+    #expect(pages(of: other) == ["main": "a", "b": "bb"])
+  }
+
+  @Test("a window that was reclaimed finds its values, in this process and the next") func reclaimed() async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b; scene:background:b; scene:reclaim:b; scene:open:b")
+    #expect(pages(of: system)["b"] == "b")
+    try await system.play("do:type-b; scene:background:b; scene:reclaim:b; home; suspend; reclaim")
+    let other = restarted(system)
+    try await other.play("launch; scene:open:b")
+    #expect(pages(of: other)["b"] == "bb")
+  }
+
+  @Test(
+    "a window that was closed finds nothing when it is opened again",
+    arguments: [
+      "", "interrupt:call; end:call;", "home; open;", "slow:save:100ms; do:slow;",
+      "fail:save; interrupt:call; end:call;",
+    ])
+  func closed(before: String) async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b; \(before) scene:close:b; wait:1s; scene:open:b")
+    #expect(pages(of: system)["b"] == "")
+    try await system.play("interrupt:call; crash")
+    let other = restarted(system)
+    try await other.play("launch; scene:open:b")
+    #expect(pages(of: other)["b"] == "")
+  }
+
+  @Test("a window that is closed during a save leaves nothing behind") func closedDuringSave() async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b; slow:save:2s; do:save; wait:1s; scene:close:b; wait:5s")
+    try await system.play("scene:open:b; wait:30s; crash")
+    let other = restarted(system)
+    try await other.play("launch; scene:open:b")
+    #expect(pages(of: other)["b"] == "")
+  }
+
+  @Test("what a closed window's values become is not saved") func oldValue() async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b")
+    let old = (system.application.delegate as? Notebook)?.pages["b"]
+    try await system.play("scene:close:b; scene:open:b; do:type-b; do:type-b")
+    old?.value = "old"
+    try await system.play("home")
+    #expect(pages(of: system)["b"] == "bb")
+    try await system.play("kill")
+    let other = restarted(system)
+    try await other.play("launch; scene:open:b")
+    #expect(pages(of: other)["b"] == "bb")
+  }
+
+  @Test("windows that open or close are saved after a while, though no value changes") func sessionsAreSaved()
+    async throws
+  {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; wait:30s; crash")
+    let second = restarted(system)
+    try await second.play("launch; wait:5s")
+    #expect(sessions(of: second) == ["main", "b"])
+    try await second.play("scene:open:b; scene:close:b; wait:30s; crash")
+    let third = restarted(system)
+    try await third.play("launch")
+    #expect(sessions(of: third) == ["main"])
+  }
+}
