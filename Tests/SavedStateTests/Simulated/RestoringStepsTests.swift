@@ -87,14 +87,13 @@ import Testing
 
   @Test("what holds the state of an ended process notes nothing for the next") func heldBeyondTheEnd() async throws {
     let device = ProbeDevice()
-    try await device.play("launch; do:type; kill; launch; wait:1s")
-    let old = device.state
-    let oldDraft = device.probe.draft
-    try await device.play("home; open; kill; launch; wait:1s; home; wait:1s; open; wait:4s")
+    try await device.play("launch; do:type; interrupt:call; end:call; wait:1s")
+    let (old, oldDraft) = (device.state, device.probe.draft)
+    try await device.play("crash; launch; wait:4500ms")
     oldDraft?.value = "old"
-    try await device.play("crash; launch")
-    #expect(old.outcome == .restored && device.probe.outcomes == [Self.setAside])
-    #expect(device.draft == "")
+    #expect(old.outcome == .nothingThere && device.probe.outcomes == [.restored] && device.draft == "a")
+    try await device.play("interrupt:call; crash; launch")
+    #expect(device.probe.outcomes == [Self.setAside])
   }
 
   @Test("a process that keeps no state is not accused of a crash") func crashOfAnother() async throws {

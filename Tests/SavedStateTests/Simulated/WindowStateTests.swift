@@ -67,6 +67,24 @@ import Testing
     #expect(pages(of: other)["b"] == "")
   }
 
+  @Test("a save that begins as a window is closed leaves nothing behind, either") func savedAsItCloses() async throws {
+    let system = Notebook.system()
+    system.addAction("twice") { [unowned system] in
+      let (application, notebook) = (system.application, system.application.delegate as? Notebook)
+      application.task {
+        try await application.savedState.save()
+        notebook?.type("c", into: "b")
+        try await application.savedState.save()
+      }
+    }
+    try await system.play("launch; scene:open:b; do:type-b; slow:save:2s; do:twice; scene:close:b; scene:open:b")
+    #expect(pages(of: system)["b"] == "")
+    try await system.play("wait:30s; crash")
+    let other = restarted(system)
+    try await other.play("launch; scene:open:b")
+    #expect(pages(of: other)["b"] == "")
+  }
+
   @Test("what a closed window's values become is not saved") func oldValue() async throws {
     let system = Notebook.system()
     try await system.play("launch; scene:open:b; do:type-b")
