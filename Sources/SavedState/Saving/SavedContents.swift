@@ -41,12 +41,15 @@ struct SavedContents: Sendable {
     return true
   }
 
-  /// Removes the values of a window that was closed; returns whether there were any.
-  mutating func drop(_ session: String) -> Bool {
-    let closed = names.filter { $0.session == session }
-    guard !closed.isEmpty else { return false }
+  /// Removes the values of windows that were closed; returns whether there were any.
+  mutating func keep(sessions: [String]) -> Bool {
+    let isChanged = sessions != self.sessions
+    self.sessions = sessions
+    let open = Set(sessions)
+    let closed = names.filter { name in name.session.map { !open.contains($0) } ?? false }
+    guard !closed.isEmpty else { return isChanged }
     for name in closed { entries[name] = nil }
-    names.removeAll { $0.session == session }
+    names.removeAll { entries[$0] == nil }
     return true
   }
 

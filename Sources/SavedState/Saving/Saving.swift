@@ -42,10 +42,6 @@ import Scheduling
   private var running: (job: SaveJob, completions: [Completion])?
   /// Those who wait for the save after it.
   private var waiting: [Completion] = []
-  /// The windows that were closed during the running save.
-  private var closedMeanwhile: [String] = []
-  /// Whether values of a closed window are still in the file.
-  private var hasDropped = false
   private var hasEnded = false
 
   init(in storage: any StateStorage, of application: Application, _ program: String, every interval: Duration) {
@@ -94,13 +90,6 @@ import Scheduling
   }
 
   func requestIfChanged() { if !hasEnded, isDue { request { _ in } } }
-
-  /// Drops the values of a window that was closed.
-  func drop(_ session: String) {
-    changed.removeAll { $0.name.session == session }
-    if running != nil { closedMeanwhile.append(session) }
-    if state.contents.drop(session) { hasDropped = true }
-  }
 
   /// Saves what has changed, and calls the completion once, with the reason if it is not saved.
   func request(_ completion: @escaping Completion) {
