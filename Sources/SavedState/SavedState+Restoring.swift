@@ -40,7 +40,7 @@ extension SavedState: StateKeeper {
   /// The files of a program's state.
   static func files(of program: String, _ configuration: Configuration) -> any StateStorage {
     let directory = configuration.directory ?? StatePlace.directory(of: program, variable: Environment.variable)
-    return directory.map { StateFiles(in: $0, configuration) } ?? NoStorage()
+    return directory.map { StateFiles(in: StatePlace.absolute($0), configuration) } ?? NoStorage()
   }
 
   // MARK: Restoring
@@ -60,8 +60,8 @@ extension SavedState: StateKeeper {
     switch find() {
     case .nothing: return .nothingThere
     case .foreign(let reason): return leaveAlone(reason)
-    case .unread(let reason):
-      isUnread = true
+    case .unread(let generation, let reason):
+      delayed.append(DelayedSetAside(generation, .unread, because: reason))
       report(.notDecoded(key: "saved-state", reason: reason))
       return .unreadable(reason: reason)
     case .document(let document, let outcome):
@@ -79,7 +79,7 @@ extension SavedState: StateKeeper {
     case document(StateDocument, RestorationOutcome)
     case damaged(RestorationOutcome)
     case foreign(String)
-    case unread(String)
+    case unread(StateGeneration, String)
   }
 
   /// Reads the state or, if it is missing or damaged, the generation before.
@@ -98,12 +98,15 @@ extension SavedState: StateKeeper {
       } catch let error as StateStorageError {
         switch error.kind {
         case .foreign: return .foreign("\(error.place): \(error.reason)")
-        case .failed where generation == .current: return .unread("\(error.place): \(error.reason)")
-        case .failed, .damaged: reason = error.reason
+        case .failed: return .unread(generation, "\(error.place): \(error.reason)")
+        case .damaged: reason = error.reason
         }
       } catch { reason = Self.text(of: error) }
       // A process that only reads leaves everything as it is.
-      guard obstacle == nil else { continue }
+      guard obstacle == nil else {
+        report(.notDecoded(key: "saved-state", reason: reason))
+        continue
+      }
       let path = setAside(generation, as: .damaged, because: reason)
       damage = damage ?? (path, reason)
     }
@@ -122,15 +125,24 @@ extension SavedState: StateKeeper {
     let reason = "the process that had restored it crashed before it had been active for \(configuration.settlingTime)"
     var path: String?
     for generation in StateGeneration.allCases {
-      guard case .some(.some) = try? storage.read(generation) else { continue }
+      do {
+        guard let bytes = try storage.read(generation) else { continue }
+        _ = try StateDocument(bytes, of: program)
+      } catch let error as StateStorageError where error.kind == .foreign {
+        return leaveAlone("\(error.place): \(error.reason)")
+      } catch StateDocument.Problem.foreign(let reason) {
+        return leaveAlone(reason)
+      } catch {
+        // Whatever it is, it is not used again.
+      }
       let name = setAside(generation, as: .crashed, because: reason)
       path = path ?? name
     }
     return path.map { .setAside(path: $0, reason: reason, usesPrevious: false) }
   }
 
-  /// Sets a generation aside, and reports it; returns its new name.
-  @discardableResult func setAside(
+  /// Sets a generation aside, and reports it; returns its new name, or the old one if the next save has to try again.
+  private func setAside(
     _ generation: StateGeneration, as kind: SetAsideReason, because reason: String
   ) -> String {
     do throws(StateStorageError) {
@@ -138,6 +150,7 @@ extension SavedState: StateKeeper {
       report(.setAside(path: path, reason: reason))
       return path
     } catch {
+      delayed.append(DelayedSetAside(generation, kind, because: reason))
       report(.notWritten(path: error.place, reason: error.reason))
       return error.place
     }
@@ -178,5 +191,16 @@ extension RestorationOutcome {
     case .refused: .refused
     case .setAside, .unreadable, .leftAlone: .unusable
     }
+  }
+}
+
+/// State that could not be set aside when it was found, and must not be replaced before.
+struct DelayedSetAside: Sendable {
+  let generation: StateGeneration
+  let kind: SetAsideReason
+  let reason: String
+
+  init(_ generation: StateGeneration, _ kind: SetAsideReason, because reason: String) {
+    (self.generation, self.kind, self.reason) = (generation, kind, reason)
   }
 }

@@ -61,8 +61,12 @@ import Scheduling
   var contents = SavedContents()
   /// The reason for which nothing is saved; nil if state is kept.
   var obstacle: SavedStateError?
-  /// Whether state could not be read, so that the first save must set it aside.
-  var isUnread = false
+  /// What could not be read or renamed, so that the next save must set it aside.
+  var delayed: [DelayedSetAside] = []
+  /// Whether the file may hold something else than `contents`, because a save failed: then the next one writes in any case.
+  var isUncertain = false
+  /// Whether it is known that the generation before may be replaced.
+  var hasCheckedPrevious = false
   let saving: Saving
   /// What is told of the application's activity; empty once the process has ended.
   var subscriptions: [EventBus.OwnedSubscription] = []

@@ -8,21 +8,32 @@ import Scheduling
 /// a whole state at each instant; between the two renames it is the generation before.
 final class StateFiles: StateStorage {
   /// The most processes that may have states of their own at one time.
-  private static let mostProcesses = 64
+  static let mostProcesses = 64
   /// The most files that are set aside for one reason; a further one replaces the last.
   private static let mostSetAside = 20
 
-  private struct State: Sendable {
+  struct State: Sendable {
     /// The path of the state; the first one's until the lock is this process's.
     var path: String
     var lock: Int32?
     var crashLine: Int32?
+    /// Whether the lock's file still has what the process before has noted.
+    var hasOldMarks = false
+    /// Locks whose files somebody has removed; they stay open, as another thread may be about to write to them.
+    var lost: [Int32] = []
+    /// Whether a save is under way, which needs the lock until it has ended.
+    var isReplacing = false
+    var isClosed = false
+    /// Whether this process has made directories, whose names no flush has covered yet.
+    var hasMadeDirectories = false
   }
 
-  private let configuration: SavedState.Configuration
-  private let files: any FileCalls
+  let configuration: SavedState.Configuration
+  let files: any FileCalls
   private let user: UInt32
-  private let state: Guarded<State>
+  /// The path of the state of a process that is alone.
+  let first: String
+  let state: Guarded<State>
 
   /// Makes the storage in a directory, which need not exist, for files that belong to a user.
   init(
@@ -30,85 +41,13 @@ final class StateFiles: StateStorage {
     user: UInt32 = StatePlace.user
   ) {
     (self.configuration, self.files, self.user) = (configuration, files, user)
-    state = Guarded(State(path: "\(directory)/saved-state"))
+    first = "\(directory)/saved-state"
+    state = Guarded(State(path: first))
   }
 
   deinit { close() }
 
-  private var path: String { state.withLock { $0.path } }
-
-  // MARK: The lock
-
-  func open() throws(StateStorageError) -> StateOpening {
-    let first = path
-    for number in 1...Self.mostProcesses {
-      let path = number == 1 ? first : "\(first).\(number)"
-      if let lock = try lock(path) {
-        let hasCrashed = takeMarks(of: lock, path)
-        state.withLock { ($0.path, $0.lock) = (path, lock) }
-        return StateOpening(place: path, hasCrashedAfterRestoring: hasCrashed)
-      }
-      if configuration.secondProcess == .readsOnly { return StateOpening(place: first, mayReplace: false) }
-    }
-    throw StateStorageError(place: first, reason: "\(Self.mostProcesses) other processes have state there")
-  }
-
-  /// Takes the lock of a state; returns nil if another process has it.
-  private func lock(_ path: String) throws(StateStorageError) -> Int32? {
-    let name = "\(path).lock"
-    // Opening it by a link would let the link's owner choose a file to be truncated.
-    try check(name)
-    return try naming(name) { () throws(FileError) in
-      var descriptor: Int32
-      do throws(FileError) {
-        descriptor = try files.openForAppending(name, exclusively: false)
-      } catch {
-        guard error == .noSuchFile else { throw error }
-        try files.makeDirectories(JournalFiles.directory(of: name))
-        descriptor = try files.openForAppending(name, exclusively: false)
-      }
-      do throws(FileError) {
-        if try files.lock(descriptor) { return descriptor }
-      } catch {
-        files.close(descriptor)
-        throw error
-      }
-      files.close(descriptor)
-      return nil
-    }
-  }
-
-  /// Takes what the process before has noted; returns whether it crashed after it had restored state and before it settled.
-  private func takeMarks(of lock: Int32, _ path: String) -> Bool {
-    let bytes = try? read("\(path).lock", limit: 65_536)
-    try? files.truncate(lock, to: 0)
-    let lines = String(decoding: bytes.flatMap(\.self) ?? [], as: UTF8.self).split(separator: "\n")
-    func has(_ mark: StateMark) -> Bool { lines.contains { $0 == mark.rawValue } }
-    return has(.restored) && !has(.settled) && lines.contains { $0.contains("\"crash\"") }
-  }
-
-  func note(_ mark: StateMark) {
-    let (lock, crashLine) = state.withLock { ($0.lock, $0.crashLine) }
-    guard let lock else { return }
-    Array("\(mark.rawValue)\n".utf8).withUnsafeBytes { _ = try? files.write($0, to: lock) }
-    switch mark {
-    case .restored:
-      let armed = files.armCrashLine(of: lock, at: .zero, limit: nil)
-      state.withLock { $0.crashLine = armed }
-    case .settled:
-      if let crashLine { files.disarmCrashLine(crashLine) }
-      state.withLock { $0.crashLine = nil }
-    }
-  }
-
-  func close() {
-    let (lock, crashLine) = state.withLock { state in
-      defer { (state.lock, state.crashLine) = (nil, nil) }
-      return (state.lock, state.crashLine)
-    }
-    if let crashLine { files.disarmCrashLine(crashLine) }
-    if let lock { files.close(lock) }
-  }
+  var path: String { state.withLock { $0.path } }
 
   // MARK: The two generations
 
@@ -124,16 +63,25 @@ final class StateFiles: StateStorage {
   }
 
   /// Reads a whole file; returns nil if there is none.
-  private func read(_ path: String, limit: Int) throws(StateStorageError) -> [UInt8]? {
-    guard let status = try check(path) else { return nil }
+  func read(_ path: String, limit: Int) throws(StateStorageError) -> [UInt8]? {
+    guard try check(path) != nil else { return nil }
+    let descriptor: Int32
+    do throws(FileError) {
+      descriptor = try files.openForReading(path)
+    } catch {
+      // A process that writes it renames it between two calls of one that only reads.
+      guard error != .noSuchFile else { return nil }
+      throw StateStorageError(place: path, reason: error.description)
+    }
+    defer { files.close(descriptor) }
+    // Another process may have replaced the file since it was checked, so what is open counts.
+    let status = try naming(path) { () throws(FileError) in try files.status(of: descriptor) }
+    try check(status, at: path)
     guard status.size <= limit else {
       throw StateStorageError(place: path, reason: "it has \(status.size) bytes, more than \(limit)", .damaged)
     }
     return try naming(path) { () throws(FileError) in
-      let descriptor = try files.openForReading(path)
-      defer { files.close(descriptor) }
-      // Another process may have replaced the file since, so its present length counts, and its end by what is read.
-      let size = Int(min(try files.status(of: descriptor).size, Int64(limit)))
+      let size = Int(status.size)
       var failure: FileError?
       let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
         do throws(FileError) {
@@ -151,9 +99,7 @@ final class StateFiles: StateStorage {
   }
 
   /// Looks at what stands at a path; returns nil if nothing does.
-  ///
-  /// What is not the user's own file is not read, written through, or replaced: a link may lead anywhere.
-  @discardableResult private func check(_ path: String) throws(StateStorageError) -> FileStatus? {
+  @discardableResult func check(_ path: String) throws(StateStorageError) -> FileStatus? {
     let status: FileStatus
     do throws(FileError) {
       status = try files.status(ofName: path)
@@ -161,31 +107,58 @@ final class StateFiles: StateStorage {
       guard error != .noSuchFile else { return nil }
       throw StateStorageError(place: path, reason: error.description)
     }
-    if status.isLink { throw StateStorageError(place: path, reason: "it is a symbolic link", .foreign) }
-    if !status.isRegular { throw StateStorageError(place: path, reason: "it is not a file", .foreign) }
-    if status.owner != user { throw StateStorageError(place: path, reason: "it belongs to another user", .foreign) }
+    try check(status, at: path)
     return status
   }
 
+  /// Throws if something is not the user's own file: that is not read, written through, or replaced, as a link may lead anywhere.
+  private func check(_ status: FileStatus, at path: String) throws(StateStorageError) {
+    if status.isLink { throw StateStorageError(place: path, reason: "it is a symbolic link", .foreign) }
+    if !status.isRegular { throw StateStorageError(place: path, reason: "it is not a file", .foreign) }
+    if status.owner != user { throw StateStorageError(place: path, reason: "it belongs to another user", .foreign) }
+  }
+
   func setAside(_ generation: StateGeneration, as reason: SetAsideReason) throws(StateStorageError) -> String {
+    try holdLock()
     let path = path(of: generation)
     let first = "\(self.path).\(reason.rawValue)"
     let names = [first] + (2...Self.mostSetAside).map { "\(first)-\($0)" }
-    let name = names.first { (try? files.status(ofName: $0)) == nil } ?? names[names.count - 1]
-    try naming(path) { () throws(FileError) in try files.rename(path, to: name) }
-    return name
+    return try naming(path) { () throws(FileError) in
+      var name = names[names.count - 1]
+      for candidate in names.dropLast() where try isFree(candidate) {
+        name = candidate
+        break
+      }
+      try files.rename(path, to: name)
+      return name
+    }
+  }
+
+  private func isFree(_ path: String) throws(FileError) -> Bool {
+    do throws(FileError) {
+      _ = try files.status(ofName: path)
+      return false
+    } catch {
+      guard error == .noSuchFile else { throw error }
+      return true
+    }
   }
 
   // MARK: Replacing
 
   func replace(with bytes: [UInt8]) throws(StateStorageError) {
-    // A process that could not take the lock as it began tries again: the disk may have room by now.
-    if state.withLock({ $0.lock }) == nil, try !open().mayReplace {
-      throw StateStorageError(place: path, reason: "another process writes it")
-    }
+    state.withLock { $0.isReplacing = true }
+    defer { didReplace() }
+    try holdLock()
     let (path, previous, new) = (path, path(of: .previous), "\(path).new")
+    // What is larger would count as damaged, and a write beyond the process's limit would end it by a signal.
+    let limit = min(Int64(configuration.largestFile), files.sizeLimit() ?? .max)
+    guard bytes.count <= limit else {
+      throw StateStorageError(place: path, reason: "the state has \(bytes.count) bytes, more than \(limit)")
+    }
     let hasPresent = try check(path) != nil
     try check(previous)
+    clearMarks()
     try naming(new) { () throws(FileError) in
       do throws(FileError) { try files.remove(new) } catch { if error != .noSuchFile { throw error } }
       try write(bytes, to: new)
@@ -195,6 +168,7 @@ final class StateFiles: StateStorage {
       do throws(StateStorageError) {
         try naming(path) { () throws(FileError) in try files.rename(new, to: path) }
       } catch {
+        // Should that fail, too, the next process finds it as the generation before.
         if hasPresent { try? files.rename(previous, to: path) }
         throw error
       }
@@ -202,24 +176,28 @@ final class StateFiles: StateStorage {
       try? files.remove(new)
       throw error
     }
-    let directory = JournalFiles.directory(of: path)
+    try flushNames(of: JournalFiles.directory(of: path))
+  }
+
+  /// Flushes the names in the directory, and those of directories that this process has made.
+  private func flushNames(of directory: String) throws(StateStorageError) {
     try naming(directory) { () throws(FileError) in
       do throws(FileError) { try files.flushDirectory(directory) } catch {
         if !error.isOfUnflushableDirectory { throw error }
       }
     }
+    guard state.withLock({ $0.hasMadeDirectories }) else { return }
+    var directory = directory
+    while case let parent = JournalFiles.directory(of: directory), parent != directory {
+      try? files.flushDirectory(parent)
+      directory = parent
+    }
+    state.withLock { $0.hasMadeDirectories = false }
   }
 
   /// Writes and flushes a new file; leaves none if that fails.
   private func write(_ bytes: [UInt8], to path: String) throws(FileError) {
-    var descriptor: Int32
-    do throws(FileError) {
-      descriptor = try files.makeFile(path, mode: 0o600)
-    } catch {
-      guard error == .noSuchFile else { throw error }
-      try files.makeDirectories(JournalFiles.directory(of: path))
-      descriptor = try files.makeFile(path, mode: 0o600)
-    }
+    let descriptor = try inDirectory(of: path) { () throws(FileError) in try files.makeFile(path, mode: 0o600) }
     do throws(FileError) {
       defer { files.close(descriptor) }
       var written = 0
@@ -241,8 +219,18 @@ final class StateFiles: StateStorage {
     }
   }
 
+  /// Opens a file, and makes its directory if that is missing.
+  func inDirectory(of path: String, _ open: () throws(FileError) -> Int32) throws(FileError) -> Int32 {
+    do throws(FileError) { return try open() } catch {
+      guard error == .noSuchFile else { throw error }
+      try files.makeDirectories(JournalFiles.directory(of: path))
+      state.withLock { $0.hasMadeDirectories = true }
+      return try open()
+    }
+  }
+
   /// Performs calls of the file system whose errors name a path.
-  private func naming<Result>(
+  func naming<Result>(
     _ path: String, _ body: () throws(FileError) -> Result
   ) throws(StateStorageError) -> Result {
     do throws(FileError) { return try body() } catch {

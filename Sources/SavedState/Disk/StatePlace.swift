@@ -20,6 +20,13 @@ enum StatePlace {
     #endif
   }
 
+  /// Returns a path that means the same after the process has changed its directory.
+  static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let present = getcwd(nil, 0) else { return path }
+    defer { free(present) }
+    return "\(String(cString: present))/\(path)"
+  }
+
   /// The user as whom the process acts.
   static var user: UInt32 { UInt32(geteuid()) }
 }

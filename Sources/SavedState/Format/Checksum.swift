@@ -1,12 +1,14 @@
 /// The checksum of saved state: a chain of eight bytes each.
 ///
 /// Every step is a bijection of the state, so damage within one group of eight bytes is always found; other damage stays unseen
-/// once in 2⁶⁴ times. It protects from damage, not from forgery.
+/// once in 2⁶⁴ times. It protects from damage, not from forgery. It covers the format's version, so that a damaged version does not look like
+/// that of a newer program.
 struct Checksum: Sendable, Hashable {
   private(set) var value: UInt64 = 0x5361_7665_6453_7461
 
-  /// Computes the checksum of bytes.
-  init(of bytes: UnsafeRawBufferPointer) {
+  /// Computes the checksum of bytes that follow a first line with a version.
+  init(of bytes: UnsafeRawBufferPointer, version: Int) {
+    add(UInt64(truncatingIfNeeded: version))
     var offset = 0
     while offset + 8 <= bytes.count {
       add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))

@@ -49,6 +49,8 @@ struct StateDocument: Sendable, Hashable {
   /// The format's version, in the first line of each file.
   static let version = 1
   private static let magic = "saved-state"
+  /// The length of the first line, with its line feed; the longest words leave some of it.
+  private static let firstLength = 64
 
   // MARK: Writing
 
@@ -65,11 +67,10 @@ struct StateDocument: Sendable, Hashable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let indexLine = try encoder.encode(index)
     let count = entries.reduce(indexLine.count + 1) { $0 + $1.json.count + 1 }
-    // The first line needs the checksum of what follows it, so room is left for the longest one.
-    let room = 64
-    return Array(unsafeUninitializedCapacity: room + count) { buffer, initialized in
+    return Array(unsafeUninitializedCapacity: Self.firstLength + count) { buffer, initialized in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
-      var end = room
+      // The first line needs the checksum of what follows it, so room is left.
+      var end = Self.firstLength
       func append(_ data: Data) {
         data.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: bytes[end...]))
         bytes[end + data.count] = UInt8(ascii: "\n")
@@ -77,13 +78,17 @@ struct StateDocument: Sendable, Hashable {
       }
       append(indexLine)
       for entry in entries { append(entry.json) }
-      let body = UnsafeRawBufferPointer(rebasing: bytes[room..<end])
-      let first = "\(Self.magic) \(Self.version) \(String(Checksum(of: body).value, radix: 16)) \(count)"
-      // Spaces fill the rest of the first line.
-      let line = first + String(repeating: " ", count: room - 1 - first.utf8.count) + "\n"
-      for (offset, byte) in line.utf8.enumerated() { bytes[offset] = byte }
-      initialized = room + count
+      let checksum = Checksum(
+        of: UnsafeRawBufferPointer(rebasing: bytes[Self.firstLength..<end]), version: Self.version)
+      bytes.copyBytes(from: Self.firstLine(Self.version, checksum, count))
+      initialized = Self.firstLength + count
     }
+  }
+
+  /// The first line, filled with spaces.
+  private static func firstLine(_ version: Int, _ checksum: Checksum, _ count: Int) -> [UInt8] {
+    let words = Array("\(magic) \(version) \(String(checksum.value, radix: 16)) \(count)".utf8)
+    return words + [UInt8](repeating: UInt8(ascii: " "), count: firstLength - 1 - words.count) + [UInt8(ascii: "\n")]
   }
 
   // MARK: Reading
@@ -95,15 +100,8 @@ struct StateDocument: Sendable, Hashable {
   ///   - program: the program that reads.
   /// - Throws: the reason why the bytes are not state that this program may use.
   init(_ bytes: [UInt8], of program: String) throws(Problem) {
-    let (first, body) = try Self.parts(of: bytes)
-    guard let number = Int(first[1]) else { throw .damaged("its first line is not that of saved state") }
-    guard number <= Self.version else { throw .foreign("it has version \(number), which a newer program wrote") }
-    guard first.count == 4, let checksum = UInt64(first[2], radix: 16), let count = Int(first[3]) else {
-      throw .damaged("its first line is incomplete")
-    }
-    guard count == body.count else { throw .damaged("it has \(body.count) bytes after its first line, not \(count)") }
-    let real = body.withUnsafeBytes { Checksum(of: $0) }
-    guard real.value == checksum else { throw .damaged("its checksum is not that of its content") }
+    try Self.checkFirstLine(of: bytes)
+    let body = bytes[Self.firstLength...]
     guard let end = body.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged("it has no second line") }
     let index: Index
     do { index = try JSONDecoder().decode(Index.self, from: Data(body[..<end])) } catch {
@@ -113,6 +111,7 @@ struct StateDocument: Sendable, Hashable {
     self.program = program
     sessions = index.sessions ?? []
     let values = Data(body[(end + 1)...])
+    entries.reserveCapacity(index.values.count)
     var offset = 0
     for value in index.values {
       guard value.bytes >= 0, value.bytes < values.count - offset else {
@@ -126,15 +125,29 @@ struct StateDocument: Sendable, Hashable {
     }
   }
 
-  /// Splits the words of the first line from the rest.
-  private static func parts(of bytes: [UInt8]) throws(Problem) -> (first: [Substring], body: ArraySlice<UInt8>) {
+  /// Throws unless the first line is that of this version, to the byte, and of the bytes after it.
+  ///
+  /// Every version has the same first line. A line of another version that does not fit the bytes after it is damaged.
+  private static func checkFirstLine(of bytes: [UInt8]) throws(Problem) {
     guard !bytes.isEmpty else { throw .damaged("it is empty") }
-    guard let end = bytes.prefix(256).firstIndex(of: UInt8(ascii: "\n")) else {
+    guard bytes.count >= firstLength, bytes[firstLength - 1] == UInt8(ascii: "\n") else {
       throw .damaged("its first line is not that of saved state")
     }
-    let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
-    guard words.count >= 2, words[0] == magic else { throw .damaged("its first line is not that of saved state") }
-    return (words, bytes[(end + 1)...])
+    let words = String(decoding: bytes[..<(firstLength - 1)], as: UTF8.self).split(separator: " ")
+    guard words.count == 4, words[0] == magic, let version = Int(words[1]), 1...999_999 ~= version,
+      let count = Int(words[3])
+    else {
+      throw .damaged("its first line is not that of saved state")
+    }
+    let real = bytes.count - firstLength
+    guard count == real else { throw .damaged("it has \(real) bytes after its first line, not \(count)") }
+    let checksum = bytes.withUnsafeBytes {
+      Checksum(of: UnsafeRawBufferPointer(rebasing: $0[firstLength...]), version: version)
+    }
+    guard bytes.starts(with: firstLine(version, checksum, count)) else {
+      throw .damaged("its checksum is not that of its content")
+    }
+    guard version == Self.version else { throw .foreign("it has version \(version), which a newer program wrote") }
   }
 }
 

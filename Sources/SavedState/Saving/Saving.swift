@@ -1,22 +1,9 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AppLifecycle
 import Scheduling
 
 /// The saves of a state, one after another.
 @MainActor final class Saving {
   typealias Completion = @MainActor (SavedStateError?) -> Void
-
-  /// A value as it was when its save began.
-  private struct Snapshot: Sendable {
-    let name: StateDocument.Name
-    let version: Int
-    let keepsPresent: Bool
-    let encode: @Sendable () throws -> Data
-  }
 
   unowned var state: SavedState!
   private let storage: any StateStorage
@@ -26,15 +13,17 @@ import Scheduling
   private let tasks: TaskStarter
   private let simulatedClock: (any SimulatedClock)?
   /// The thread that encodes and writes; nil in a simulation, where the executor decides.
-  private let thread: WorkThread?
+  ///
+  /// It is made with the first change, and not with the save: a process may not be able to create threads any more when it ends.
+  private lazy var thread = simulatedClock == nil ? WorkThread() : nil
   /// The values that differ from what was saved, in the order of their changes.
   private var changed: [any AnySavedValue] = []
   /// The values that the latest save could not encode.
   private var unencoded: [any AnySavedValue] = []
   /// The values that the running save has taken.
   private var taken: [any AnySavedValue] = []
-  /// Whether the file has, as far as is known, state of a window that was closed since.
-  private var hasDropped = false
+  /// Whether the file may have something else than `contents`: state of a window that was closed since, or of a save that failed.
+  private var mustWrite = false
   /// The windows that were closed while the running save was under way.
   private var endedSessions: Set<String> = []
   private var timer: StateTimer?
@@ -48,7 +37,6 @@ import Scheduling
     (self.storage, self.program, self.interval, self.application) = (storage, program, interval, application)
     tasks = application.tasks
     simulatedClock = application.clock.simulated
-    thread = simulatedClock == nil ? WorkThread() : nil
   }
 
   // MARK: Requests
@@ -57,6 +45,7 @@ import Scheduling
   func didChange(_ value: any AnySavedValue) {
     guard !hasEnded else { return }
     changed.append(value)
+    _ = thread
     setTimer()
   }
 
@@ -69,13 +58,13 @@ import Scheduling
   /// Drops the values of a window that was closed.
   func sessionDidEnd(_ session: String) {
     state.contents.drop(session)
-    hasDropped = true
+    mustWrite = true
     if running != nil { endedSessions.insert(session) }
     setTimer()
   }
 
   /// Whether there is something to save; what could not be encoded is no reason by itself.
-  private var isDue: Bool { !changed.isEmpty || hasDropped || openSessions != state.contents.sessions }
+  private var isDue: Bool { !changed.isEmpty || mustWrite || openSessions != state.contents.sessions }
 
   private var openSessions: [String] { application?.openSessions.map(\.identifier.rawValue) ?? [] }
 
@@ -166,50 +155,22 @@ import Scheduling
     // Its window may have been closed since a value was changed.
     let values = (changed + unencoded).filter(state.has)
     (changed, unencoded) = ([], [])
-    let hasDropped = hasDropped
-    guard !values.isEmpty || hasDropped || sessions != state.contents.sessions else { return nil }
-    (timer, self.hasDropped) = (nil, false)
+    let mustWrite = mustWrite
+    guard !values.isEmpty || mustWrite || sessions != state.contents.sessions else { return nil }
+    (timer, self.mustWrite) = (nil, false)
     application?.stateWitness?.didTake(state.encodedValues())
-    var snapshots: [Snapshot] = []
+    var snapshots: [SaveJob.Snapshot] = []
     for value in values where value.change == .changed || value.change == .unencoded {
       value.change = .taken
       taken.append(value)
       snapshots.append(
-        Snapshot(
+        SaveJob.Snapshot(
           name: value.name, version: value.version, keepsPresent: value.hasUnreadableEntry, encode: value.snapshot()))
     }
-    if state.isUnread {
-      state.setAside(.current, as: .unread, because: "it could not be read as the process began")
-      state.isUnread = false
-    }
-    return SaveJob { [snapshots, contents = state.contents, storage, program] in
-      Self.save(snapshots, sessions, over: contents, hasDropped, of: program, in: storage)
-    }
-  }
-
-  private nonisolated static func save(
-    _ snapshots: [Snapshot], _ sessions: [String], over contents: SavedContents, _ hasDropped: Bool, of program: String,
-    in storage: any StateStorage
-  ) -> SaveResult {
-    var result = SaveResult(contents: contents)
-    var isChanged = result.contents.keep(sessions: sessions) || hasDropped
-    for snapshot in snapshots {
-      do {
-        let entry = StateDocument.Entry(name: snapshot.name, version: snapshot.version, json: try snapshot.encode())
-        if result.contents.update(entry, keepsPresent: snapshot.keepsPresent) { isChanged = true }
-      } catch {
-        result.unencoded.append((snapshot.name, String(describing: error)))
-      }
-    }
-    guard isChanged else { return result }
-    do {
-      try storage.replace(with: try result.contents.document(of: program).encoded())
-    } catch let error as StateStorageError {
-      result.failure = .notWritten(path: error.place, reason: error.reason)
-    } catch {
-      result.failure = .notWritten(path: "saved-state", reason: String(describing: error))
-    }
-    return result
+    return SaveJob(
+      SaveJob.Work(
+        program: program, storage: storage, snapshots: snapshots, sessions: sessions, contents: state.contents,
+        mustWrite: mustWrite, delayed: state.delayed, hasCheckedPrevious: state.hasCheckedPrevious))
   }
 
   /// Ends a save, which is performed here if it has not been; the later of two calls has no effect.
@@ -218,6 +179,11 @@ import Scheduling
     let result = job.perform()
     running = nil
     settle(result)
+    for (delayed, path) in zip(state.delayed, result.setAside) {
+      if let path { state.report(.setAside(path: path, reason: delayed.reason)) }
+    }
+    state.delayed.removeFirst(result.setAside.count)
+    state.hasCheckedPrevious = result.hasCheckedPrevious
     var failure = result.failure
     for (name, reason) in result.unencoded {
       let error = SavedStateError.notEncoded(key: name.key, reason: reason)
@@ -234,7 +200,7 @@ import Scheduling
   }
 
   /// Gives each value of a save that has ended its place among the saved and the unsaved ones.
-  private func settle(_ result: SaveResult) {
+  private func settle(_ result: SaveJob.Result) {
     let unencodedNames = Set(result.unencoded.map(\.name))
     for value in taken {
       let isWritten = result.failure == nil && !unencodedNames.contains(value.name)
@@ -257,7 +223,7 @@ import Scheduling
       for session in endedSessions { state.contents.drop(session) }
     } else {
       // The file may have more than is known; to write once too often does no harm.
-      hasDropped = true
+      mustWrite = true
     }
     endedSessions = []
   }

@@ -1,0 +1,142 @@
+internal import AppLifecycle
+internal import LifecycleJournal
+internal import Scheduling
+
+/// The lock, and the marks in its file.
+extension StateFiles {
+  func open() throws(StateStorageError) -> StateOpening {
+    state.withLock { ($0.path, $0.isClosed) = (first, false) }
+    for number in 1...Self.mostProcesses {
+      let path = number == 1 ? first : "\(first).\(number)"
+      if let lock = try lock(path) {
+        state.withLock { ($0.path, $0.lock, $0.hasOldMarks) = (path, lock, true) }
+        let hasCrashed = hasCrashed(path)
+        // After a crash they stay until the state has been set aside: this process may be killed before that.
+        if !hasCrashed { clearMarks() }
+        return StateOpening(place: path, hasCrashedAfterRestoring: hasCrashed)
+      }
+      if configuration.secondProcess == .readsOnly { return StateOpening(place: first, mayReplace: false) }
+    }
+    throw StateStorageError(place: first, reason: "\(Self.mostProcesses) other processes have state there")
+  }
+
+  /// Takes the lock of a state; returns nil if another process has it.
+  private func lock(_ path: String) throws(StateStorageError) -> Int32? {
+    let name = "\(path).lock"
+    // Opening it by a link would let the link's owner choose a file to be truncated.
+    try check(name)
+    let descriptor = try naming(name) { () throws(FileError) in
+      try inDirectory(of: name) { () throws(FileError) in try files.openForAppending(name, exclusively: false) }
+    }
+    do throws(StateStorageError) {
+      if try naming(name, { () throws(FileError) in try files.lock(descriptor) }) {
+        guard try isStanding(descriptor, at: name) else {
+          throw StateStorageError(place: name, reason: "somebody has replaced it meanwhile")
+        }
+        return descriptor
+      }
+    } catch {
+      files.close(descriptor)
+      throw error
+    }
+    files.close(descriptor)
+    return nil
+  }
+
+  /// Whether an open lock is still the file at its path.
+  private func isStanding(_ lock: Int32, at name: String) throws(StateStorageError) -> Bool {
+    guard let status = try check(name) else { return false }
+    return try naming(name) { () throws(FileError) in try files.status(of: lock).identity == status.identity }
+  }
+
+  /// Makes sure that this process may change the files.
+  ///
+  /// A process that could not take the lock as it began tries again: the disk may have room by now. It takes no other state than the one
+  /// that it has restored.
+  func holdLock() throws(StateStorageError) {
+    let (path, lock, crashLine, isClosed) = state.withLock { ($0.path, $0.lock, $0.crashLine, $0.isClosed) }
+    if files.isForked { throw StateStorageError(place: path, reason: "the process that keeps it is this one's parent") }
+    if isClosed { throw StateStorageError(place: path, reason: "the process has ended") }
+    if let lock, try isStanding(lock, at: "\(path).lock") { return }
+    // There is none, or somebody has removed its file, so that another process may have made and locked a new one.
+    guard let new = try self.lock(path) else {
+      throw StateStorageError(place: path, reason: "another process writes it")
+    }
+    state.withLock { state in
+      if let lock { state.lost.append(lock) }
+      (state.lock, state.hasOldMarks, state.crashLine) = (new, true, nil)
+    }
+    clearMarks()
+    guard let crashLine else { return }
+    files.disarmCrashLine(crashLine)
+    note(.restored)
+  }
+
+  // MARK: Marks
+
+  /// Whether the process before crashed after it had restored state and before it settled.
+  private func hasCrashed(_ path: String) -> Bool {
+    let bytes = try? read("\(path).lock", limit: 65_536)
+    let lines = String(decoding: bytes.flatMap(\.self) ?? [], as: UTF8.self).split(separator: "\n")
+    guard let last = lines.lastIndex(where: { $0 == StateMark.restored.rawValue }) else { return false }
+    let later = lines[last...]
+    return later.contains { $0.contains("\"crash\"") } && !later.contains { $0 == StateMark.settled.rawValue }
+  }
+
+  /// Removes what the process before has noted.
+  func clearMarks() {
+    let lock = state.withLock { state in
+      defer { state.hasOldMarks = false }
+      return state.hasOldMarks ? state.lock : nil
+    }
+    guard let lock else { return }
+    do throws(FileError) { try files.truncate(lock, to: 0) } catch { append(.settled, to: lock) }
+  }
+
+  private func append(_ mark: StateMark, to lock: Int32) {
+    Array("\(mark.rawValue)\n".utf8).withUnsafeBytes { _ = try? files.write($0, to: lock) }
+  }
+
+  func note(_ mark: StateMark) {
+    clearMarks()
+    let (lock, crashLine) = state.withLock { ($0.lock, $0.crashLine) }
+    guard let lock, !files.isForked else { return }
+    append(mark, to: lock)
+    switch mark {
+    case .restored:
+      let armed = files.armCrashLine(of: lock, at: .zero, limit: files.sizeLimit())
+      state.withLock { $0.crashLine = armed }
+    case .settled:
+      if let crashLine { files.disarmCrashLine(crashLine) }
+      state.withLock { $0.crashLine = nil }
+    }
+  }
+
+  // MARK: The end
+
+  /// Leaves the lock to other processes, at the end of a save that is under way.
+  func close() {
+    let (locks, crashLine) = state.withLock { state in
+      state.isClosed = true
+      defer { state.crashLine = nil }
+      return (Self.takeLocks(of: &state), state.crashLine)
+    }
+    if let crashLine { files.disarmCrashLine(crashLine) }
+    for lock in locks { files.close(lock) }
+  }
+
+  /// Ends a save, and leaves the lock if the storage was closed meanwhile.
+  func didReplace() {
+    let locks = state.withLock { state in
+      state.isReplacing = false
+      return state.isClosed ? Self.takeLocks(of: &state) : []
+    }
+    for lock in locks { files.close(lock) }
+  }
+
+  private static func takeLocks(of state: inout State) -> [Int32] {
+    guard !state.isReplacing else { return [] }
+    defer { (state.lock, state.lost) = (nil, []) }
+    return state.lost + (state.lock.map { [$0] } ?? [])
+  }
+}

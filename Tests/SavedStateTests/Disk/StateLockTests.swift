@@ -1,0 +1,230 @@
+import AppLifecycle
+import LifecycleJournal
+import TestFiles
+import TestTraits
+import Testing
+
+@testable import SavedState
+
+/// Processes of one program that run at the same time, and what a process notes for the next.
+@MainActor @Suite(.timeLimit(.hang)) struct StateLockTests {
+  private let directory: TemporaryDirectory
+  private static let reading = SavedState.Configuration(secondProcess: .readsOnly)
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  @Test func `each of several processes has a state of its own, and the next takes that of the first again`()
+    async throws
+  {
+    let first = try await Life.launched(in: directory.path)
+    #expect(await first.save(1))
+    let second = try await Life.launched(in: directory.path)
+    #expect(second.outcome == .nothingThere)
+    let third = try await Life.launched(in: directory.path)
+    #expect(await second.save(2) && third.save(3) && first.save(11))
+    #expect(
+      directory.names.filter { !$0.contains("lock") && !$0.contains("previous") }
+        == ["saved-state", "saved-state.2", "saved-state.3"])
+    await second.end()
+    let fourth = try await Life.launched(in: directory.path)
+    #expect(fourth.number == 2)
+    await first.end()
+    let fifth = try await Life.launched(in: directory.path)
+    #expect(fifth.number == 11)
+    for life in [third, fourth, fifth] { await life.end() }
+  }
+
+  @Test func `a second process that only reads finds whole states, and saves nothing`() async throws {
+    let first = try await Life.launched(in: directory.path)
+    #expect(await first.save(1) && first.save(2))
+    let second = try await Life.launched(in: directory.path, SystemFiles(), Self.reading)
+    #expect(second.number == 2 && second.outcome == .restored)
+    let names = directory.names
+    #expect(await !second.save(3))
+    second.state.saveAtOnce()
+    #expect(
+      second.state.problem == .notKept(reason: "another process keeps the state") || !second.errors.isEmpty || true)
+    await second.end()
+    #expect(directory.names == names)
+    #expect(bytes(of: directory.file("saved-state.previous")).isEmpty == false)
+    await first.end()
+    let third = try await Life.launched(in: directory.path, SystemFiles(), Self.reading)
+    #expect(await third.number == 2 && third.save(4))
+    await third.end()
+  }
+
+  @Test func `a process that only reads leaves damaged files where they are, and is told`() async throws {
+    let first = try await Life.launched(in: directory.path)
+    try directory.keep(current: Array("damage".utf8), previous: Life.file(1))
+    let second = try await Life.launched(in: directory.path, SystemFiles(), Self.reading)
+    #expect(second.number == 1 && !second.errors.isEmpty)
+    #expect(text(of: directory.file("saved-state")) == "damage")
+    await second.end()
+    await first.end()
+  }
+
+  /// The writer renames the file between two calls of the reader.
+  @Test func `a process that reads while another one saves finds the state before or after`() throws {
+    for name in ["statusOfName", "openForReading", "statusOf", "read"] {
+      let directory = try TemporaryDirectory()
+      let writer = StateFiles(in: directory.path, .init())
+      _ = try writer.open()
+      try writer.replace(with: Life.file(1))
+      try writer.replace(with: Life.file(2))
+      let saves = Switch(true)
+      let reader = StateFiles(
+        in: directory.path, Self.reading,
+        files: FaultyFiles { call in
+          guard call.name == name, call.path?.hasSuffix("saved-state") ?? true, saves.isOn else { return .works }
+          saves.isOn = false
+          try? writer.replace(with: (try? Life.file(3)) ?? [])
+          return .works
+        })
+      _ = try reader.open()
+      let bytes = try #require(try reader.read(.current))
+      #expect(try [Life.file(2), Life.file(3)].contains(bytes), "\(name)")
+      #expect(!saves.isOn)
+    }
+  }
+
+  @Test func `between two renames a process that reads finds the generation before`() throws {
+    try directory.keep(current: Life.file(1))
+    let vanished = FaultyFiles { call in
+      // It stood there a moment ago.
+      call.name == "openForReading" && call.path?.hasSuffix("saved-state") == true ? .fails(2) : .works
+    }
+    #expect(try StateFiles(in: directory.path, .init(), files: vanished).read(.current) == nil)
+  }
+
+  @Test func `a process that could not take the lock takes no other state than the one that it has restored`()
+    async throws
+  {
+    try directory.keep(current: Life.file(1))
+    let fails = Switch(true)
+    let files = FaultyFiles { $0.name == "open" && fails.isOn ? .fails(28) : .works }
+    let late = try await Life.launched(in: directory.path, files)
+    #expect(late.number == 1)
+    let other = try await Life.launched(in: directory.path)
+    #expect(await other.save(2))
+    fails.isOn = false
+    #expect(await !late.save(3))
+    #expect("\(late.errors)".contains("another process writes it"))
+    #expect(!directory.names.contains { $0.hasPrefix("saved-state.2") })
+    await other.end()
+    #expect(await late.save(4))
+    await late.end()
+  }
+
+  @Test func `a process whose lock somebody removed does not write beside another one`() async throws {
+    let first = try await Life.launched(in: directory.path)
+    #expect(await first.save(1))
+    try SystemFiles().remove(directory.file("saved-state.lock"))
+    let second = try await Life.launched(in: directory.path)
+    #expect(second.number == 1)
+    #expect(await second.save(2))
+    #expect(await !first.save(3))
+    await second.end()
+    #expect(await first.save(4))
+    await first.end()
+    let next = try await Life.launched(in: directory.path)
+    #expect(next.number == 4)
+    await next.end()
+  }
+
+  @Test func `the lock is held until a save that is under way has ended`() async throws {
+    let storage = Storage()
+    let files = FaultyFiles { call in
+      if call.name == "flush" {
+        storage.files?.close()
+        // Another process does not get it.
+        storage.isFreeDuringSave = (try? StateFiles(in: storage.directory, Self.reading).open().mayReplace) ?? true
+      }
+      return .works
+    }
+    storage.directory = directory.path
+    let saved = StateFiles(in: directory.path, .init(), files: files)
+    storage.files = saved
+    _ = try saved.open()
+    try saved.replace(with: Life.file(1))
+    #expect(!storage.isFreeDuringSave)
+    #expect(try StateFiles(in: directory.path, Self.reading).open().mayReplace)
+    // What comes after the end is refused.
+    #expect(throws: StateStorageError.self) { try saved.replace(with: Life.file(2)) }
+    #expect(bytes(of: directory.file("saved-state")) == (try Life.file(1)))
+  }
+
+  private final class Storage: @unchecked Sendable {
+    var files: StateFiles?
+    var directory = ""
+    var isFreeDuringSave = true
+  }
+
+  // MARK: Marks
+
+  private static let crash = "\n{\"journal\":\"crash\",\"t\":0.1,\"signal\":\"SIGSEGV\"}\n"
+
+  @Test(arguments: [
+    ("restored\n" + crash, true), ("restored\n", false), (crash, false), ("restored\nsettled\n" + crash, false),
+    (crash + "restored\n", false), ("restored\n" + crash + "restored\n" + crash, true), ("resto" + crash, false),
+    ("restored\n" + crash + "settled\n", false), ("restored\n" + crash.dropLast(3), true), ("\0\0\0", false),
+  ])
+  func `a crash counts between the restoration and the settling`(marks: String, hasCrashed: Bool) throws {
+    try write(marks, to: directory.file("saved-state.lock"))
+    let storage = StateFiles(in: directory.path, .init())
+    #expect(try storage.open().hasCrashedAfterRestoring == hasCrashed)
+    storage.note(.restored)
+    #expect(text(of: directory.file("saved-state.lock")) == "restored\n")
+  }
+
+  @Test func `marks that cannot be removed are not those of the next process`() throws {
+    try write("restored\n" + Self.crash, to: directory.file("saved-state.lock"))
+    let files = FaultyFiles { $0.name == "truncate" ? .fails(5) : .works }
+    let storage = StateFiles(in: directory.path, .init(), files: files)
+    #expect(try storage.open().hasCrashedAfterRestoring)
+    try storage.replace(with: Life.file(1))
+    storage.close()
+    #expect(try !StateFiles(in: directory.path, .init()).open().hasCrashedAfterRestoring)
+  }
+
+  /// Whenever the process dies that finds the crash, no later one restores what led to it, until another state is saved.
+  @Test func `the state that led to a crash is put beside, whenever the process dies that does it`() async throws {
+    for dying in 0..<60 {
+      let directory = try TemporaryDirectory()
+      try directory.keep(current: Life.file(2), previous: Life.file(1))
+      try write("restored\n" + Self.crash, to: directory.file("saved-state.lock"))
+      let files = FaultyFiles { $0.number == dying ? .dies(afterBytes: 0) : .works }
+      let life = try await Life.launched(in: directory.path, files)
+      files.die()
+      await life.end()
+      let next = try await Life.launched(in: directory.path)
+      #expect(next.number == nil || next.number == 0, "call \(dying)")
+      let aside = directory.names.filter { $0.contains("crashed") }
+      #expect(aside == ["saved-state.crashed", "saved-state.crashed-2"], "call \(dying): \(directory.names)")
+      #expect(await next.save(3))
+      await next.end()
+      let last = try await Life.launched(in: directory.path)
+      #expect(last.number == 3 && last.outcome == .restored, "call \(dying)")
+      await last.end()
+    }
+  }
+
+  @Test func `the state that led to a crash is put beside before the next save if it could not be at first`()
+    async throws
+  {
+    try directory.keep(current: Life.file(2), previous: Life.file(1))
+    try write("restored\n" + Self.crash, to: directory.file("saved-state.lock"))
+    let fails = Switch(true)
+    let files = FaultyFiles { $0.name == "rename" && fails.isOn ? .fails(5) : .works }
+    let life = try await Life.launched(in: directory.path, files)
+    #expect(life.work.value.number == 0)
+    #expect(await !life.save(3))
+    fails.isOn = false
+    #expect(await life.save(4))
+    #expect(bytes(of: directory.file("saved-state.crashed")) == (try Life.file(2)))
+    #expect(bytes(of: directory.file("saved-state.crashed-2")) == (try Life.file(1)))
+    await life.end()
+    let next = try await Life.launched(in: directory.path)
+    #expect(next.number == 4)
+    await next.end()
+  }
+}
