@@ -84,13 +84,20 @@ struct Work: Codable, Sendable, Hashable {
     }
   }
 
+  /// Saves one number after another; returns which of them are acknowledged.
+  func saves(_ numbers: Int...) async -> [Bool] {
+    var acknowledged: [Bool] = []
+    for number in numbers { acknowledged.append(await save(number)) }
+    return acknowledged
+  }
+
   func end() async { await application.handle(.terminate) }
 
   /// The program's name in its files.
-  static var program: String { RunFacts.ofThisProcess().program }
+  nonisolated static var program: String { RunFacts.ofThisProcess().program }
 
   /// The file of a state with a number.
-  static func file(_ number: Int, of program: String = program, length: Int = 40) throws -> [UInt8] {
+  nonisolated static func file(_ number: Int, of program: String = program, length: Int = 40) throws -> [UInt8] {
     func entry(_ key: String, _ json: String) -> StateDocument.Entry {
       .init(name: .init(session: nil, key: key), version: 1, json: .init(json.utf8))
     }
