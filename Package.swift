@@ -124,6 +124,9 @@ let package = Package(
       name: "JournalProbe",
       dependencies: ["AppLifecycle", "JournalWorkload", "LifecycleJournal", "PubSub"],
       path: "Tests/Support/JournalProbe"),
+    .executableTarget(
+      name: "SavedStateProbe", dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "SavedState"],
+      path: "Tests/Support/SavedStateProbe"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(
       name: "PseudoTerminal", dependencies: ["CPseudoTerminal", "TerminalEmulation"],
@@ -221,7 +224,7 @@ let package = Package(
       name: "SavedStateTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "SavedState",
-        "Scheduling", "TestFiles", "TestTraits",
+        "SavedStateProbe", "Scheduling", "TestFiles", "TestTraits",
       ]),
     .testTarget(
       name: "NotificationCenterBridgeTests",
