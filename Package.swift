@@ -146,7 +146,7 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "AppLifecycle", "BenchmarkHarness", "CBenchmarks", "CPeers", "LifecycleJournal", "NotificationCenterBridge",
-        "PubSub", "Scheduling",
+        "PubSub", "SavedState", "Scheduling",
         "UnixHost",
       ],
       path: "Tests/Benchmarks/Program"),
@@ -177,7 +177,9 @@ let package = Package(
     // Readers of foreign bytes, for tests and for the fuzzer.
     .target(
       name: "FuzzTargets",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "TerminalEmulation", "UnixHost"],
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "SavedState", "TerminalEmulation", "UnixHost",
+      ],
       path: "Tests/Fuzz/Targets"),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "PubSub", "Scheduling", "TestTraits"]),
 
@@ -307,7 +309,8 @@ if Context.environment["FUZZ"] != nil {
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
   ]
   let fuzzed = [
-    "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "TerminalEmulation", "UnixHost", "FuzzTargets",
+    "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "SavedState", "TerminalEmulation", "UnixHost",
+    "FuzzTargets",
   ]
   for target in package.targets where fuzzed.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=fuzzer"])]

@@ -85,6 +85,11 @@ struct StateDocument: Sendable, Hashable {
     }
   }
 
+  /// Returns the first line of a file that has these bytes behind it.
+  static func firstLine(for body: [UInt8]) -> [UInt8] {
+    firstLine(version, body.withUnsafeBytes { Checksum(of: $0, version: version) }, body.count)
+  }
+
   /// The first line, filled with spaces.
   private static func firstLine(_ version: Int, _ checksum: Checksum, _ count: Int) -> [UInt8] {
     let words = Array("\(magic) \(version) \(String(checksum.value, radix: 16)) \(count)".utf8)

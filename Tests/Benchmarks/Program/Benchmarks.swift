@@ -62,7 +62,7 @@ import Foundation
       .delivery(scale),
       .memory(scale), .counts(), .notification(scale), .cycles(scale), .resources(scale), .bridging(scale),
       .observers(scale),
-      .journal(scale),
+      .journal(scale), .saving(scale), .savingMuch(scale), .restoring(scale), .unchangedState(scale),
     ]
   }
 
@@ -83,7 +83,7 @@ import Foundation
   private static func help(_ names: [String]) -> String {
     """
     Measures the event bus against bare calls, closures, Foundation, AsyncStream and the signal libraries that are installed,
-    and what a life cycle costs: a notification, home and back, resources by the thousand, observers, and a journal.
+    and what a life cycle costs: a notification, home and back, resources by the thousand, observers, a journal, and saved state.
 
     usage: swift run -c release Benchmarks [--quick] [--only NAME]… [--check] [--json FILE]
 

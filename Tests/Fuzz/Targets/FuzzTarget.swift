@@ -6,6 +6,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case journal
   /// The parser of scripts.
   case script
+  /// The reader of a file of saved state.
+  case state
   /// The parsers of a terminal's input and output.
   case terminal
 
@@ -16,6 +18,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     switch self {
     case .journal: try JournalInput.run(bytes)
     case .script: try ScriptInput.run(bytes)
+    case .state: try StateInput.run(bytes)
     case .terminal: try TerminalInput.run(bytes)
     }
   }

@@ -54,7 +54,7 @@ extension Column {
 }
 
 /// A directory for files that are flushed.
-private final class Disk {
+final class Disk {
   /// Where a flush costs less, in microseconds, it is no disk that is measured.
   static let shortestFlush = 50.0
 
@@ -68,6 +68,12 @@ private final class Disk {
   }
 
   deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+  /// A directory for files that are only read.
+  static func anywhere() throws -> Disk {
+    guard let disk = Disk(in: NSTemporaryDirectory()) else { throw WorkNotDone("there is no directory for files") }
+    return disk
+  }
 
   /// The first place where a write and flush takes long enough; nil if there is none.
   static func find() -> Disk? {
