@@ -9,10 +9,12 @@ extension StateFiles {
     for number in 1...Self.mostProcesses {
       let path = number == 1 ? first : "\(first).\(number)"
       if let lock = try lock(path) {
-        state.withLock { ($0.path, $0.lock, $0.hasOldMarks) = (path, lock, true) }
-        let hasCrashed = hasCrashed(path)
-        // After a crash they stay until the state has been set aside: this process may be killed before that.
-        if !hasCrashed { clearMarks() }
+        let marks = (try? read("\(path).lock", limit: 65_536)).flatMap(\.self) ?? []
+        let hasCrashed = Self.tellsOfCrash(marks)
+        // The marks of a crash count until the state has been set aside: this process may be killed before that.
+        state.withLock { ($0.path, $0.lock, $0.hasOldMarks) = (path, lock, hasCrashed) }
+        // Seldom: a file system may wait for the disk as it cuts a file.
+        if !hasCrashed, marks.count > Self.mostMarks { try? files.truncate(lock, to: 0) }
         return StateOpening(place: path, hasCrashedAfterRestoring: hasCrashed)
       }
       if configuration.secondProcess == .readsOnly { return StateOpening(place: first, mayReplace: false) }
@@ -74,27 +76,32 @@ extension StateFiles {
 
   // MARK: Marks
 
-  /// Whether the process before crashed after it had restored state and before it settled.
-  private func hasCrashed(_ path: String) -> Bool {
-    let bytes = try? read("\(path).lock", limit: 65_536)
-    let lines = String(decoding: bytes.flatMap(\.self) ?? [], as: UTF8.self).split(separator: "\n")
+  /// How many bytes of marks are kept, of this process and those before it.
+  private static var mostMarks: Int { 512 }
+
+  /// Whether the last process that restored state crashed before it settled.
+  private static func tellsOfCrash(_ marks: [UInt8]) -> Bool {
+    let lines = String(decoding: marks, as: UTF8.self).split(separator: "\n")
     guard let last = lines.lastIndex(where: { $0 == StateMark.restored.rawValue }) else { return false }
     let later = lines[last...]
     return later.contains { $0.contains("\"crash\"") } && !later.contains { $0 == StateMark.settled.rawValue }
   }
 
-  /// Removes what the process before has noted.
+  /// Takes back what the process before has noted.
   func clearMarks() {
     let lock = state.withLock { state in
       defer { state.hasOldMarks = false }
       return state.hasOldMarks ? state.lock : nil
     }
     guard let lock else { return }
-    do throws(FileError) { try files.truncate(lock, to: 0) } catch { append(.settled, to: lock) }
+    if !append(.settled, to: lock) { try? files.truncate(lock, to: 0) }
   }
 
-  private func append(_ mark: StateMark, to lock: Int32) {
-    Array("\(mark.rawValue)\n".utf8).withUnsafeBytes { _ = try? files.write($0, to: lock) }
+  /// Appends a line; returns whether it is there as a whole.
+  @discardableResult private func append(_ mark: StateMark, to lock: Int32) -> Bool {
+    // The first line feed ends a line that a process could not write as a whole.
+    let line = Array("\n\(mark.rawValue)\n".utf8)
+    return line.withUnsafeBytes { (try? files.write($0, to: lock)) == line.count }
   }
 
   func note(_ mark: StateMark) {

@@ -17,7 +17,7 @@ final class StateFiles: StateStorage {
     var path: String
     var lock: Int32?
     var crashLine: Int32?
-    /// Whether the lock's file still has what the process before has noted.
+    /// Whether the lock's file says that the process before crashed, which this one has not dealt with yet.
     var hasOldMarks = false
     /// Locks whose files somebody has removed; they stay open, as another thread may be about to write to them.
     var lost: [Int32] = []

@@ -108,24 +108,24 @@ struct StateDocument: Sendable, Hashable {
     try Self.checkFirstLine(of: bytes)
     let body = bytes[Self.firstLength...]
     guard let end = body.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged("it has no second line") }
+    let file = SharedBytes(bytes).data
     let index: Index
-    do { index = try JSONDecoder().decode(Index.self, from: Data(body[..<end])) } catch {
+    do { index = try JSONDecoder().decode(Index.self, from: file[Self.firstLength..<end]) } catch {
       throw .damaged("its second line is not an index")
     }
     guard index.program == program else { throw .foreign("it is the state of the program \(index.program)") }
     self.program = program
     sessions = index.sessions ?? []
-    let values = Data(body[(end + 1)...])
     entries.reserveCapacity(index.values.count)
-    var offset = 0
+    var offset = end + 1
     for value in index.values {
-      guard value.bytes >= 0, value.bytes < values.count - offset else {
+      guard value.bytes >= 0, value.bytes < file.count - offset else {
         throw .damaged("the value of \(value.key) is not complete")
       }
       entries.append(
         Entry(
           name: Name(session: value.session, key: value.key), version: value.version ?? 1, isKept: value.kept ?? false,
-          json: values[offset..<(offset + value.bytes)]))
+          json: file[offset..<(offset + value.bytes)]))
       offset += value.bytes + 1
     }
   }
@@ -169,4 +169,22 @@ private struct Index: Codable {
   var program: String
   var sessions: [String]?
   var values: [Value]
+}
+
+/// The bytes of a file, which the values in it share: a copy would take a good part of the time of a restoration.
+private final class SharedBytes: Sendable {
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The bytes, which live as long as the data.
+  var data: Data {
+    bytes.withUnsafeBytes { all in
+      guard let start = all.baseAddress else { return Data() }
+      // An array that nobody changes stays where it is, and the data keeps it.
+      return Data(
+        bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: all.count,
+        deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
+    }
+  }
 }

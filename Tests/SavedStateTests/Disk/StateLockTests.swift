@@ -178,17 +178,33 @@ import Testing
     let storage = StateFiles(in: directory.path, .init())
     #expect(try storage.open().hasCrashedAfterRestoring == hasCrashed)
     storage.note(.restored)
-    #expect(text(of: directory.file("saved-state.lock")) == "restored\n")
+    storage.close()
+    // It had no crash.
+    #expect(try !StateFiles(in: directory.path, .init()).open().hasCrashedAfterRestoring)
   }
 
-  @Test func `marks that cannot be removed are not those of the next process`() throws {
+  @Test(arguments: ["write", "truncate"])
+  func `marks that cannot be taken back in one way are in another`(name: String) throws {
     try write("restored\n" + Self.crash, to: directory.file("saved-state.lock"))
-    let files = FaultyFiles { $0.name == "truncate" ? .fails(5) : .works }
+    let files = FaultyFiles { call in
+      call.name == name && call.path?.hasSuffix("new") != true ? .fails(5) : .works
+    }
     let storage = StateFiles(in: directory.path, .init(), files: files)
     #expect(try storage.open().hasCrashedAfterRestoring)
     try storage.replace(with: Life.file(1))
     storage.close()
     #expect(try !StateFiles(in: directory.path, .init()).open().hasCrashedAfterRestoring)
+  }
+
+  @Test func `the marks of many processes take no more room than those of some`() throws {
+    for _ in 0..<200 {
+      let storage = StateFiles(in: directory.path, .init())
+      _ = try storage.open()
+      storage.note(.restored)
+      storage.note(.settled)
+      storage.close()
+      #expect(bytes(of: directory.file("saved-state.lock")).count < 600)
+    }
   }
 
   /// Whenever the process dies that finds the crash, no later one restores what led to it, until another state is saved.

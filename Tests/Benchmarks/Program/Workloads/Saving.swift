@@ -104,6 +104,7 @@ private final class SavingSubject: @unchecked Sendable {
   private let count: Int
   private var application: Application?
   private var manuscript: SavedValue<Manuscript>?
+  private var elapsed = Duration.zero
   /// The longest time, in microseconds, for which the last save kept the main actor, with a change of the value in it.
   private(set) var longestTurn = 0.0
 
@@ -111,7 +112,6 @@ private final class SavingSubject: @unchecked Sendable {
 
   /// Changes the value and saves it; the microseconds that the save took.
   func save() throws -> Double {
-    var elapsed = Duration.zero
     _ = try MainActorWork.time { [self] in
       let (application, manuscript) = try await launched()
       manuscript.value.edition += 1
@@ -161,6 +161,7 @@ private final class SavingSubject: @unchecked Sendable {
 private final class RestoringSubject: @unchecked Sendable {
   private let disk: Disk
   private let expected: Manuscript
+  private var elapsed = Duration.zero
   private var directory: String { "\(disk.directory)/restored" }
 
   init(_ count: Int, in disk: Disk) throws {
@@ -177,7 +178,6 @@ private final class RestoringSubject: @unchecked Sendable {
 
   /// Restores it in an application that has just been launched; the microseconds that it took.
   func restore() throws -> Double {
-    var elapsed = Duration.zero
     _ = try MainActorWork.time { [self] in
       let application = StateDelegate.application(in: directory)
       await application.handle(.launch)
