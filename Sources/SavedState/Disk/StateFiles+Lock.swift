@@ -76,15 +76,16 @@ extension StateFiles {
 
   // MARK: Marks
 
-  /// How many bytes of marks are kept, of this process and those before it.
+  /// How many bytes of marks are kept.
   private static var mostMarks: Int { 512 }
 
-  /// Whether the last process that restored state crashed before it settled.
+  /// Whether a process crashed after it had restored state and before it settled, and none has dealt with that.
+  ///
+  /// Only between these steps a crash writes a line, so they themselves need none: a file system may wait for the disk as it takes one.
   private static func tellsOfCrash(_ marks: [UInt8]) -> Bool {
     let lines = String(decoding: marks, as: UTF8.self).split(separator: "\n")
-    guard let last = lines.lastIndex(where: { $0 == StateMark.restored.rawValue }) else { return false }
-    let later = lines[last...]
-    return later.contains { $0.contains("\"crash\"") } && !later.contains { $0 == StateMark.settled.rawValue }
+    guard let crash = lines.lastIndex(where: { $0.contains("\"crash\"") }) else { return false }
+    return !lines[crash...].contains { $0 == StateMark.settled.rawValue }
   }
 
   /// Takes back what the process before has noted.
@@ -106,17 +107,13 @@ extension StateFiles {
 
   func note(_ mark: StateMark) {
     clearMarks()
-    let (lock, crashLine) = state.withLock { ($0.lock, $0.crashLine) }
-    guard let lock, !files.isForked else { return }
-    append(mark, to: lock)
-    switch mark {
-    case .restored:
-      let armed = files.armCrashLine(of: lock, at: .zero, limit: files.sizeLimit())
-      state.withLock { $0.crashLine = armed }
-    case .settled:
-      if let crashLine { files.disarmCrashLine(crashLine) }
-      state.withLock { $0.crashLine = nil }
+    guard let lock = state.withLock({ $0.lock }), !files.isForked else { return }
+    let armed = mark == .restored ? files.armCrashLine(of: lock, at: .zero, limit: files.sizeLimit()) : nil
+    let former = state.withLock { state in
+      defer { state.crashLine = armed }
+      return state.crashLine
     }
+    if let former { files.disarmCrashLine(former) }
   }
 
   // MARK: The end
