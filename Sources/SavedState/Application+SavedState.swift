@@ -6,11 +6,11 @@ extension Application {
   ///
   ///     let draft = try application.savedState.value("draft", default: Draft())
   ///
-  /// The first use in a process makes it. Use it before the application launches, or in `applicationWillFinishLaunching`: it is then
-  /// restored right after that call, as ``SavedStateDelegate`` says. Used later for the first time, it is restored at once.
+  /// The first use in a process makes it. It is restored right after `applicationWillFinishLaunching` if the delegate is a
+  /// ``SavedStateDelegate``, or if it was used before that step; used later for the first time, it is restored at once.
   public var savedState: SavedState {
     if let state = stateKeeper as? SavedState { return state }
-    let configuration = (delegate as? any SavedStateDelegate)?.savedState ?? .init()
+    let configuration = (delegate as? any SavedStateDelegate)?.savedStateConfiguration ?? .init()
     let program = configuration.program ?? RunFacts.ofThisProcess().program
     let state = SavedState(
       of: self, program, configuration, in: stateStorage ?? SavedState.files(of: program, configuration))

@@ -135,7 +135,7 @@ extension SavedState: StateKeeper {
       } catch {
         // Whatever it is, it is not used again.
       }
-      let name = setAside(generation, as: .crashed, because: reason)
+      let name = setAside(generation, as: .crashed, because: reason, reports: path == nil)
       path = path ?? name
     }
     return path.map { .setAside(path: $0, reason: reason, usesPrevious: false) }
@@ -143,11 +143,11 @@ extension SavedState: StateKeeper {
 
   /// Sets a generation aside, and reports it; returns its new name, or the old one if the next save has to try again.
   private func setAside(
-    _ generation: StateGeneration, as kind: SetAsideReason, because reason: String
+    _ generation: StateGeneration, as kind: SetAsideReason, because reason: String, reports: Bool = true
   ) -> String {
     do throws(StateStorageError) {
       let path = try storage.setAside(generation, as: kind)
-      report(.setAside(path: path, reason: reason))
+      if reports { report(.setAside(path: path, reason: reason)) }
       return path
     } catch {
       delayed.append(DelayedSetAside(generation, kind, because: reason))

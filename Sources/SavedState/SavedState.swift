@@ -173,18 +173,24 @@ import Scheduling
   func saveDidSucceed() { if latestProblem != nil { problem = nil } }
 
   /// Tells the program, its ledger and its host of a problem.
+  ///
+  /// Not if it is the latest one: a place that cannot be written is said once.
   func report(_ error: SavedStateError) {
+    guard error != latestProblem else { return }
     problem = error
     application?.bus.report(
-      EventBus.HandlerFailure(subscriber: EventBus.Subscriber(label: "saved state"), eventName: "state", error: error))
+      EventBus.HandlerFailure(
+        subscriber: EventBus.Subscriber(label: "saved state"),
+        eventName: EventName(rawValue: CallStep.savedState.rawValue), error: error))
   }
 
-  static func text(of error: any Error) -> String {
+  nonisolated static func text(of error: any Error) -> String {
     switch error {
-    case let problem as StateDocument.Problem:
-      switch problem {
-      case .damaged(let text), .foreign(let text): text
-      }
+    case StateDocument.Problem.damaged(let text), StateDocument.Problem.foreign(let text): text
+    case EncodingError.invalidValue(_, let context): context.debugDescription
+    case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+      DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
+      context.debugDescription
     default: String(describing: error)
     }
   }

@@ -3,13 +3,13 @@ public import AppLifecycle
 /// A delegate that configures saved state, and is asked before it is restored and saved.
 ///
 ///     extension AppDelegate: SavedStateDelegate {
-///       var savedState: SavedState.Configuration { .init(autosaveInterval: .seconds(10)) }
+///       var savedStateConfiguration: SavedState.Configuration { .init(autosaveInterval: .seconds(10)) }
 ///     }
 ///
 /// Every requirement is optional: an application without such a delegate restores and saves with the default configuration.
-@MainActor public protocol SavedStateDelegate: ApplicationDelegate {
+@MainActor public protocol SavedStateDelegate: StateRestoringDelegate {
   /// The configuration, read at the first use of the saved state in a process.
-  var savedState: SavedState.Configuration { get }
+  var savedStateConfiguration: SavedState.Configuration { get }
 
   /// Answers whether state is restored.
   ///
@@ -33,8 +33,10 @@ public import AppLifecycle
 }
 
 extension SavedStateDelegate {
+  /// Makes the application's saved state, so that it is restored now.
+  public func applicationWillRestoreState(_ application: Application) { _ = application.savedState }
   /// The default configuration.
-  public var savedState: SavedState.Configuration { SavedState.Configuration() }
+  public var savedStateConfiguration: SavedState.Configuration { SavedState.Configuration() }
   /// Restores.
   public func applicationShouldRestoreState(_ application: Application) -> Bool { true }
   /// Saves.

@@ -49,7 +49,7 @@ import SavedState
 }
 
 extension GameDelegate: SavedStateDelegate {
-  var savedState: SavedState.Configuration { .init(program: "PausingGame") }
+  var savedStateConfiguration: SavedState.Configuration { .init(program: "PausingGame") }
 
   func applicationWillFinishLaunching(_ application: Application) {
     do {

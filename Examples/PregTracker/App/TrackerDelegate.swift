@@ -38,7 +38,7 @@ import SavedState
 }
 
 extension TrackerDelegate: SavedStateDelegate {
-  var savedState: SavedState.Configuration {
+  var savedStateConfiguration: SavedState.Configuration {
     SavedState.Configuration(program: "PregTracker", directory: surroundings.stateDirectory)
   }
 

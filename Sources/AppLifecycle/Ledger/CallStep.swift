@@ -6,7 +6,7 @@ package enum CallStep: String, Sendable, Hashable, CaseIterable {
   case whileRunning = "run(while: .running)"
   case whileForeground = "run(while: .foreground)"
   case whileActive = "run(while: .active)"
-  case task, every, backgroundTask, observe
+  case task, every, backgroundTask, observe, savedState
 
   /// The step of a body.
   static func body(while phase: LifecyclePhase) -> CallStep {

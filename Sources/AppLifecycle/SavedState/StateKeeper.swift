@@ -20,6 +20,7 @@
 extension Application {
   /// Restores the state at the step where it belongs, and remembers that this step has passed.
   func restoreState() {
+    (delegate as? any StateRestoringDelegate)?.applicationWillRestoreState(self)
     hasPassedRestoration = true
     stateKeeper?.restore()
   }
@@ -27,8 +28,11 @@ extension Application {
   /// Lets go of the keeper with the process: the next one restores for itself.
   func endKeepingState() {
     hasPassedRestoration = false
-    stateKeeper?.processDidEnd()
+    guard let keeper = stateKeeper else { return }
+    keeper.processDidEnd()
     stateKeeper = nil
+    // The next process, also of a simulation, knows them by what was saved.
+    sceneDirectory.loseSessions()
   }
 
   /// Forgets the session of a window that the user has closed, and its state.

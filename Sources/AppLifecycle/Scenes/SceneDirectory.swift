@@ -40,6 +40,8 @@
     sessions += identifiers.filter { known.insert($0).inserted }.map(SceneSession.init(identifier:))
   }
 
+  func loseSessions() { sessions = [] }
+
   func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
 
   /// Removes all scenes because the process has vanished, and returns them so that the caller can set their final

@@ -1,8 +1,8 @@
 /// The memory of a window, which outlives the window's scenes.
 ///
 /// It remains when the window's scene is reclaimed, and ends when the user closes the window. It lives in memory, as
-/// long as the application: a simulated process that ends keeps it, a real one loses it. With saved state (the module SavedState) the
-/// next process of a real program knows the sessions again; ``userInfo`` is not saved.
+/// long as the application: a simulated process that ends keeps it, a real one loses it. With saved state (the module SavedState) both
+/// lose it, and the next process knows the saved sessions again; ``userInfo`` is not saved.
 @MainActor public final class SceneSession {
   /// The window's name.
   public nonisolated let identifier: SceneIdentifier

@@ -81,7 +81,7 @@ extension SaveJob.Work {
         let entry = StateDocument.Entry(name: snapshot.name, version: snapshot.version, json: try snapshot.encode())
         if result.contents.update(entry, keepsPresent: snapshot.keepsPresent) { isChanged = true }
       } catch {
-        result.unencoded.append((snapshot.name, String(describing: error)))
+        result.unencoded.append((snapshot.name, SavedState.text(of: error)))
       }
     }
     guard isChanged else { return }

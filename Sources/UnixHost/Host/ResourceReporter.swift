@@ -135,6 +135,7 @@ struct ResourceReports: Sendable, Hashable {
       case .run: "ended its loop with an error"
       case .task, .whileRunning, .whileForeground, .whileActive: "ended with an error"
       case .every: "threw an error, and goes on at its next time"
+      case .savedState: "is not complete"
       case .acquire, .check, .invalidate, .use, .backgroundTask, .observe: "threw an error in \(step)"
       case nil: "threw an error \(failure.event == nil ? "in" : "while it handled") \(step.bounded)"
       }

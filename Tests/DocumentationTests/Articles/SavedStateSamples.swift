@@ -52,7 +52,7 @@ private struct Draft: Codable, Sendable {}
 }
 
 extension AppDelegate: SavedStateDelegate {
-  var savedState: SavedState.Configuration {
+  var savedStateConfiguration: SavedState.Configuration {
     .init(program: "Notes", autosaveInterval: .seconds(10))
   }
 
@@ -99,9 +99,27 @@ extension NotesDelegate: ApplicationDelegate {
   func applicationWillFinishLaunching(_ application: Application) { editor = try? NoteEditor(application: application) }
 }
 
+@MainActor private final class EditorDelegate {
+  var editor: NoteEditor?
+}
+
+extension EditorDelegate: SavedStateDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    do { editor = try NoteEditor(application: application) } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+}
+
 @MainActor private final class WindowsDelegate {}
 
-extension WindowsDelegate: ApplicationDelegate {
+extension WindowsDelegate: SavedStateDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    for session in application.openSessions where session.identifier != .main {
+      application.send(.openScene(session.identifier))
+    }
+  }
+
   func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? {
     Window()
   }
@@ -116,6 +134,23 @@ extension WindowsDelegate: ApplicationDelegate {
     try await system.play("launch; do:type; home; wait:1d; reclaim; open")
     let notes = try #require(system.application.delegate as? NotesDelegate)
     #expect(notes.editor?.text == "a")
+  }
+
+  @Test func `a component that is made later finds it, too`() async throws {
+    let system = SimulatedSystem { EditorDelegate() }
+    func editor() -> NoteEditor? { (system.application.delegate as? EditorDelegate)?.editor }
+    try await system.play("launch")
+    editor()?.type("b")
+    try await system.play("kill; launch")
+    #expect(editor()?.text == "b")
+  }
+
+  @Test func `the windows that were open are opened again`() async throws {
+    let system = SimulatedSystem(profile: .scenes) { WindowsDelegate() }
+    try await system.play("launch; scene:open:second; kill; launch")
+    #expect(system.application.scenes.map(\.identifier.rawValue) == ["main", "second"])
+    try await system.play("scene:close:second; kill; launch")
+    #expect(system.application.scenes.map(\.identifier.rawValue) == ["main"])
   }
 
   @Test func `a newer type takes the older value`() async throws {

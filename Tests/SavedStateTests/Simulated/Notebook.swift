@@ -4,7 +4,7 @@ import PubSub
 import SavedState
 
 /// A program with windows, each with a page that the user types into; it counts its visits and its closings as it leaves.
-@MainActor final class Notebook: SavedStateDelegate {
+@MainActor final class Notebook {
   private(set) var pages: [SceneIdentifier: SavedValue<String>] = [:]
   private(set) var title: SavedValue<String>?
   private(set) var visits: SavedValue<Int>?
@@ -12,6 +12,11 @@ import SavedState
   private(set) var outcomes: [RestorationOutcome] = []
   private var subscriptions: [EventBus.Subscription] = []
 
+  func type(_ text: String, into scene: SceneIdentifier) { pages[scene]?.value += text }
+  func retitle() { title?.value += "t" }
+}
+
+extension Notebook: SavedStateDelegate {
   func applicationWillFinishLaunching(_ application: Application) {
     title = try? application.savedState.value("title", default: "")
     visits = try? application.savedState.value("visits", default: 0)
@@ -37,9 +42,6 @@ import SavedState
     pages[scene.identifier] = try? scene.savedState.value("page", default: "")
     return nil
   }
-
-  func type(_ text: String, into scene: SceneIdentifier) { pages[scene]?.value += text }
-  func retitle() { title?.value += "t" }
 }
 
 extension Notebook {

@@ -4,7 +4,7 @@ import SavedState
 import Scheduling
 
 /// A delegate whose parts a test chooses.
-@MainActor final class Probe: SavedStateDelegate {
+@MainActor final class Probe {
   /// What the processes of a test have in common.
   @MainActor final class Plan {
     var mayRestore = true
@@ -21,7 +21,9 @@ import Scheduling
   private let plan: Plan
 
   init(_ plan: Plan) { self.plan = plan }
+}
 
+extension Probe: SavedStateDelegate {
   func applicationWillFinishLaunching(_ application: Application) {
     plan.launches += 1
     plan.willFinishLaunching(self, application)

@@ -22,11 +22,8 @@ struct Work: Codable, Sendable, Hashable {
 
 /// One process of a program that keeps its state in files.
 @MainActor final class Life {
-  @MainActor final class Delegate: SavedStateDelegate {
+  @MainActor final class Delegate {
     var outcome: RestorationOutcome?
-    func application(_ application: Application, didRestoreState outcome: RestorationOutcome) {
-      self.outcome = outcome
-    }
   }
 
   let application: Application
@@ -127,4 +124,8 @@ func write(_ bytes: [UInt8], to path: String) throws {
   let descriptor = try files.makeFile(path, mode: 0o600)
   defer { files.close(descriptor) }
   _ = try bytes.withUnsafeBytes { all throws(FileError) in try files.write(all, to: descriptor) }
+}
+
+extension Life.Delegate: SavedStateDelegate {
+  func application(_ application: Application, didRestoreState outcome: RestorationOutcome) { self.outcome = outcome }
 }

@@ -110,12 +110,14 @@ import SavedState
   }
 }
 
-@MainActor final class Delegate: SavedStateDelegate {
-  static var savedState: SavedState.Configuration {
+@MainActor final class Delegate {
+  var parts: Parts?
+}
+
+extension Delegate: SavedStateDelegate {
+  var savedStateConfiguration: SavedState.Configuration {
     SavedState.Configuration(program: "probe", directory: CommandLine.arguments[1])
   }
-
-  var parts: Parts?
 
   func applicationWillFinishLaunching(_ application: Application) { parts = try? Parts(of: application) }
 
