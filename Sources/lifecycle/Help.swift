@@ -89,8 +89,7 @@ enum Help {
       task:begin:NAME  task:end:NAME               mode:begin:NAME  mode:end:NAME
       slow:CALL:DURATION
 
-      The next save of the application's saved state takes DURATION, or fails as on a
-      full disk:
+      The next save of saved state takes DURATION, or fails as on a full disk:
       slow:save:DURATION  fail:save
 
       With scenes, each window has one. launch and open concern the window main,
