@@ -124,7 +124,7 @@ import Testing
       #expect(help.contains(token))
       #expect(throws: Never.self) { try Script(token) }
     }
-    #expect(help.contains("slow:CALL:DURATION"))
+    #expect(help.contains("slow:CALL:DURATION") && help.contains("slow:save:DURATION  fail:save"))
   }
 
   @Test func `a reader that has seen enough ends the tool quietly`() throws {
