@@ -12,8 +12,9 @@ extension SavedState: StateKeeper {
     application.stateWitness?.didRestore(outcome.find)
     restoreValues()
     saving.restorationDidEnd()
-    if application.state == .active { becameActive() }
     delegate?.application(application, didRestoreState: outcome)
+    // Restored late: no activation follows that would begin the settling.
+    if application.state == .active { becameActive() }
   }
 
   package func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void) {
@@ -69,6 +70,7 @@ extension SavedState: StateKeeper {
       contents = SavedContents(document)
       application.restoreSessions(document.sessions.map { SceneIdentifier(rawValue: $0) })
       storage.note(.restored)
+      hasSettled = false
       return outcome
     case .damaged(let outcome): return outcome
     }

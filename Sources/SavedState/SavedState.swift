@@ -72,7 +72,8 @@ import Scheduling
   var subscriptions: [EventBus.OwnedSubscription] = []
   /// Runs while the application is active, until a crash is not the state's fault any more.
   var settling: StateTimer?
-  var hasSettled = false
+  /// Whether no crash is restored state's fault, because none was restored, or has done no harm for a while.
+  var hasSettled = true
 
   init(of application: Application, _ program: String, _ configuration: Configuration, in storage: any StateStorage) {
     (self.application, self.program, self.configuration, self.storage) = (application, program, configuration, storage)

@@ -97,7 +97,7 @@ import Scheduling
   /// Saves what has changed before this method returns, also what a running save has taken already.
   func performAtOnce() {
     while let running { didEnd(running.job) }
-    guard refusal == nil, let job = nextJob() else { return }
+    guard refusal == nil, hasWork, !isRefusedByDelegate, let job = nextJob() else { return }
     running = (job, [])
     didEnd(job)
   }
@@ -114,12 +114,13 @@ import Scheduling
   // MARK: One save
 
   private func begin(_ completions: [Completion]) {
-    if let refusal = refusal {
-      for completion in completions { completion(refusal) }
-      // The delegate may agree the next time.
+    if let refusal { return completions.forEach { $0(refusal) } }
+    if hasWork, isRefusedByDelegate {
+      for completion in completions { completion(.notKept(reason: "the delegate refused it")) }
+      // It may agree the next time.
       return setTimer()
     }
-    guard let job = nextJob() else { return completions.forEach { $0(nil) } }
+    guard hasWork, let job = nextJob() else { return completions.forEach { $0(nil) } }
     running = (job, completions)
     if let thread {
       thread.perform { [tasks, weak self] in
@@ -141,13 +142,17 @@ import Scheduling
     guard let application, application.hasPassedRestoration else {
       return .notKept(reason: "the application has not been launched")
     }
-    if let delegate = application.delegate as? any SavedStateDelegate,
-      !delegate.applicationShouldSaveState(application)
-    {
-      return .notKept(reason: "the delegate refused it")
-    }
     return nil
   }
+
+  /// Whether the delegate does not want the save; it is asked only if there is something to save.
+  private var isRefusedByDelegate: Bool {
+    guard let application, let delegate = application.delegate as? any SavedStateDelegate else { return false }
+    return !delegate.applicationShouldSaveState(application)
+  }
+
+  /// Whether anything differs from what is in the file, or may do so.
+  private var hasWork: Bool { isDue || !unencoded.isEmpty }
 
   /// Takes the changed values, and returns the job that encodes and writes them; nil if nothing has changed.
   private func nextJob() -> SaveJob? {

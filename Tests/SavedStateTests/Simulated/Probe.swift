@@ -9,6 +9,7 @@ import Scheduling
   @MainActor final class Plan {
     var mayRestore = true
     var maySave = true
+    var keepsState = true
     /// The number of launches so far.
     var launches = 0
     var willFinishLaunching: @MainActor (Probe, Application) -> Void = { probe, application in
@@ -28,6 +29,7 @@ extension Probe: SavedStateDelegate {
     plan.launches += 1
     plan.willFinishLaunching(self, application)
   }
+  func applicationWillRestoreState(_ application: Application) { if plan.keepsState { _ = application.savedState } }
   func applicationShouldRestoreState(_ application: Application) -> Bool { plan.mayRestore }
   func applicationShouldSaveState(_ application: Application) -> Bool { plan.maySave }
   func application(_ application: Application, didRestoreState outcome: RestorationOutcome) { outcomes.append(outcome) }

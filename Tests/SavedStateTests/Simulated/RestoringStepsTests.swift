@@ -101,8 +101,10 @@ import Testing
     try await device.play("launch; do:type; kill; launch; home; suspend; reclaim")
     let keeps = device.plan.willFinishLaunching
     device.plan.willFinishLaunching = { _, _ in }
+    device.plan.keepsState = false
     try await device.play("launch; crash")
     device.plan.willFinishLaunching = keeps
+    device.plan.keepsState = true
     try await device.play("launch")
     #expect(device.draft == "a" && device.probe.outcomes == [.restored])
   }
