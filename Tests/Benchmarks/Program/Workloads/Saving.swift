@@ -261,7 +261,8 @@ extension Section {
   /// Goes home and comes back with saved state that has not changed, and without any.
   static func unchangedState(_ scale: Scale) -> Section {
     Section(
-      name: "unchanged-state", title: "Home and back with unchanged saved state, µs of the processor for both", rounds: scale.rounds * 5,
+      name: "unchanged-state", title: "Home and back with unchanged saved state, µs of the processor for both",
+      rounds: scale.rounds * 5,
       judgements: [
         Judgement(HomeRow.unchanged, "× \(Column.without)", .atMost, 1.02) {
           $0.ratio(HomeRow.unchanged, Column.ours, to: Column.without)
