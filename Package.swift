@@ -239,7 +239,7 @@ let package = Package(
         "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "PubSub", "Scheduling", "UnixHost", "CUnixHost",
         "PseudoTerminal",
         "ResourceScenarios",
-        "ServiceProbe", "TerminalProbe", "TestTraits", "UnixHostTesting",
+        "SavedStateProbe", "ServiceProbe", "TerminalProbe", "TestTraits", "UnixHostTesting",
       ]),
     .testTarget(
       name: "ExampleTests",

@@ -21,4 +21,17 @@ struct LinkageTests {
     try #require(lines.contains { $0.contains("libswiftCore") })
     #expect(lines.filter { $0.contains("Foundation") } == [])
   }
+
+  /// Saved state needs a coder, which is in the smallest part of Foundation.
+  @Test func savedStateLinksTheEssentialsOnly() async throws {
+    let finished = try await runProgram(["ldd", builtProduct("SavedStateProbe")])
+    try #require(finished.ending == .exited(0), "\(finished.errors)")
+    let libraries = finished.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
+    let foundation = libraries.filter { $0.contains("Foundation") }.map { $0.filter { $0 != "\t" } }
+    #expect(
+      Set(foundation).isSubset(of: [
+        "libFoundationEssentials.so", "lib_FoundationCollections.so", "lib_FoundationCShims.so",
+      ]))
+    #expect(foundation.contains("libFoundationEssentials.so"))
+  }
 }

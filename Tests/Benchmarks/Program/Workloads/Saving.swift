@@ -194,7 +194,7 @@ private final class RestoringSubject: @unchecked Sendable {
 @MainActor private final class StateDelegate: SavedStateDelegate {
   /// Where the next application that is made keeps its state.
   private static var directory = ""
-  var savedStateConfiguration: SavedState.Configuration { .init(program: "benchmark", directory: directory) }
+  var savedStateConfiguration: SavedState.Configuration { .init(program: "benchmark", directory: Self.directory) }
 
   /// Makes an application with a state of its own.
   static func application(in directory: String) -> Application {
