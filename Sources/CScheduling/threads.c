@@ -116,38 +116,3 @@ void scheduling_timer_wake(void) {
   pthread_cond_signal(&condition);
   pthread_mutex_unlock(&mutex);
 }
-
-struct scheduling_gate {
-  pthread_mutex_t mutex;
-  pthread_cond_t condition;
-  bool is_open;
-};
-
-scheduling_gate *scheduling_gate_create(void) {
-  scheduling_gate *gate = malloc(sizeof *gate);
-  if (gate == NULL) return NULL;
-  pthread_mutex_init(&gate->mutex, NULL);
-  pthread_cond_init(&gate->condition, NULL);
-  gate->is_open = false;
-  return gate;
-}
-
-void scheduling_gate_destroy(scheduling_gate *gate) {
-  pthread_cond_destroy(&gate->condition);
-  pthread_mutex_destroy(&gate->mutex);
-  free(gate);
-}
-
-void scheduling_gate_pass(scheduling_gate *gate) {
-  pthread_mutex_lock(&gate->mutex);
-  while (!gate->is_open) pthread_cond_wait(&gate->condition, &gate->mutex);
-  gate->is_open = false;
-  pthread_mutex_unlock(&gate->mutex);
-}
-
-void scheduling_gate_open(scheduling_gate *gate) {
-  pthread_mutex_lock(&gate->mutex);
-  gate->is_open = true;
-  pthread_cond_signal(&gate->condition);
-  pthread_mutex_unlock(&gate->mutex);
-}

@@ -40,7 +40,7 @@ import Testing
     #expect(
       CallStep.allCases.map(\.rawValue) == [
         "acquire", "release", "run", "check", "invalidate", "use", "run(while: .running)", "run(while: .foreground)",
-        "run(while: .active)", "task", "every", "backgroundTask", "observe",
+        "run(while: .active)", "task", "every", "backgroundTask", "observe", "savedState",
       ])
     func step(_ kind: LedgerEntry.Kind, _ step: String) -> CallStep? {
       LedgerEntry(kind, "feed", step: step, began: .zero, duration: .zero).callStep

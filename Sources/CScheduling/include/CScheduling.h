@@ -1,4 +1,4 @@
-// The thread of TimerThread.swift, and its wait; the threads of WorkThread.swift; the variables of Environment.swift.
+// The thread of TimerThread.swift, and its wait; the thread of WorkThread.swift; the variables of Environment.swift.
 #pragma once
 
 #include <stdbool.h>
@@ -17,21 +17,6 @@ void scheduling_timer_wake(void);
 /// Runs a body on a thread of its own, which takes no signals but those of a fault or a profiler. Returns false if the system cannot
 /// create it.
 bool scheduling_thread_start(void (*_Nonnull body)(void *_Nonnull), void *_Nonnull argument);
-
-/// A gate, at which one thread waits until another opens it; passing closes it again.
-typedef struct scheduling_gate scheduling_gate;
-
-/// Makes a closed gate. Returns NULL if there is no memory.
-scheduling_gate *_Nullable scheduling_gate_create(void);
-
-/// Frees a gate that no thread uses any more.
-void scheduling_gate_destroy(scheduling_gate *_Nonnull gate);
-
-/// Waits until the gate is open, and closes it.
-void scheduling_gate_pass(scheduling_gate *_Nonnull gate);
-
-/// Opens the gate.
-void scheduling_gate_open(scheduling_gate *_Nonnull gate);
 
 /// Whether the system creates threads for this process at present.
 bool scheduling_thread_can_start(void);

@@ -12,10 +12,6 @@ import Scheduling
   private weak var application: Application?
   private let tasks: TaskStarter
   private let simulatedClock: (any SimulatedClock)?
-  /// The thread that encodes and writes; nil in a simulation, where the executor decides.
-  ///
-  /// It is made with the first change, and not with the save: a process may not be able to create threads any more when it ends.
-  private lazy var thread = simulatedClock == nil ? WorkThread() : nil
   /// The values that differ from what was saved, in the order of their changes.
   private var changed: [any AnySavedValue] = []
   /// The values that the latest save could not encode.
@@ -45,7 +41,6 @@ import Scheduling
   func didChange(_ value: any AnySavedValue) {
     guard !hasEnded else { return }
     changed.append(value)
-    _ = thread
     setTimer()
   }
 
@@ -122,8 +117,8 @@ import Scheduling
     }
     guard hasWork, let job = nextJob() else { return completions.forEach { $0(nil) } }
     running = (job, completions)
-    if let thread {
-      thread.perform { [tasks, weak self] in
+    if simulatedClock == nil {
+      WorkThread.perform { [tasks, weak self] in
         job.perform()
         tasks.startOnMainActor { [weak self] in self?.didEnd(job) }
       }
