@@ -205,12 +205,17 @@ import Testing
     #expect(
       violations(round(Self.stopped), afterStop { $0.savedDate = "2027-01-02" })
         == ["the saved date is 2027-01-02, not 2027-01-03"])
-    // Killed, it keeps what the last stop saved, and has no right to more.
+    // Killed, it keeps what the last stop saved, or what was set since; never an older date, or none.
     let killedLater = killed(by: 9) {
       $0.suspensions = [.init(modes: Self.sane, savedDate: "2027-01-02")]
       $0.savedDate = "2027-01-02"
     }
     #expect(violations(round(Self.stopped, .kill), killedLater) == [])
+    for (date, count) in [("2027-01-03", 0), (Round.firstDate, 1), (nil, 1)] as [(String?, Int)] {
+      var seen = killedLater
+      seen.savedDate = date
+      #expect(violations(round(Self.stopped, .kill), seen).count == count)
+    }
     #expect(violations(round([], .kill), killed(by: 9) { $0.savedDate = "2027-01-02" }).count == 1)
   }
 

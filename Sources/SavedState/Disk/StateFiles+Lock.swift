@@ -33,7 +33,7 @@ extension StateFiles {
     do throws(StateStorageError) {
       if try naming(name, { () throws(FileError) in try files.lock(descriptor) }) {
         guard try isStanding(descriptor, at: name) else {
-          throw StateStorageError(place: name, reason: "somebody has replaced it meanwhile")
+          throw StateStorageError(place: name, reason: "another process has replaced it meanwhile")
         }
         return descriptor
       }
@@ -60,7 +60,7 @@ extension StateFiles {
     if files.isForked { throw StateStorageError(place: path, reason: "the process that keeps it is this one's parent") }
     if isClosed { throw StateStorageError(place: path, reason: "the process has ended") }
     if let lock, try isStanding(lock, at: "\(path).lock") { return }
-    // There is none, or somebody has removed its file, so that another process may have made and locked a new one.
+    // There is none, or its file was removed, so that another process may have made and locked a new one.
     guard let new = try self.lock(path) else {
       throw StateStorageError(place: path, reason: "another process writes it")
     }

@@ -19,7 +19,7 @@ final class StateFiles: StateStorage {
     var crashLine: Int32?
     /// Whether the lock's file says that the process before crashed, which this one has not dealt with yet.
     var hasOldMarks = false
-    /// Locks whose files somebody has removed; they stay open, as another thread may be about to write to them.
+    /// Locks whose files were removed; they stay open, as another thread may be about to write to them.
     var lost: [Int32] = []
     /// Whether a save is under way, which needs the lock until it has ended.
     var isReplacing = false

@@ -42,7 +42,7 @@ struct StateDocument: Sendable, Hashable {
   enum Problem: Error, Sendable, Hashable {
     /// Not what was written.
     case damaged(String)
-    /// Whole, and not for this version or this program; nobody may replace it.
+    /// Whole, and not for this version or this program; it must not be replaced.
     case foreign(String)
   }
 
@@ -181,7 +181,7 @@ private final class SharedBytes: Sendable {
   var data: Data {
     bytes.withUnsafeBytes { all in
       guard let start = all.baseAddress else { return Data() }
-      // An array that nobody changes stays where it is, and the data keeps it.
+      // An array that is not changed stays where it is, and the data keeps it.
       return Data(
         bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: all.count,
         deallocator: .custom { _, _ in withExtendedLifetime(self) {} })

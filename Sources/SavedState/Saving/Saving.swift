@@ -23,9 +23,9 @@ import Scheduling
   /// The windows that were closed while the running save was under way.
   private var endedSessions: Set<String> = []
   private var timer: StateTimer?
-  /// The save that runs, and those who wait for it; nil if none does.
+  /// The save that runs, and the requests that wait for its end; nil if none does.
   private var running: (job: SaveJob, completions: [Completion])?
-  /// Those who wait for the save after it.
+  /// The requests that wait for the save after it.
   private var waiting: [Completion] = []
   private var hasEnded = false
 

@@ -137,8 +137,7 @@ extension Round {
     if hasFullDisk {
       return [nil, Self.firstDate] + steps.compactMap { if case .setDate(let date) = $0 { date } else { nil } }
     }
-    if isVolley { return endsInOrder ? [lastDate] : [lastDate, lastSavedDate] }
-    return [endsInOrder ? lastDate : lastSavedDate]
+    return endsInOrder ? [lastDate] : datesSinceLastStop
   }
 
   /// What a wrapper does at the end of the round; nil where the wrapper gets no order.
@@ -228,6 +227,16 @@ extension Round {
 
   /// The last date that was shown as set.
   var lastDate: String { date(beforeStop: .max) }
+
+  /// What is found after an end that saves nothing: what the last stop has saved, or what was set since.
+  ///
+  /// The program also saves when it loses the focus, and some time after a change.
+  var datesSinceLastStop: [String?] {
+    let stop = steps.lastIndex { if case .suspend = $0 { true } else { false } }
+    let since = steps[(stop.map { $0 + 1 } ?? 0)...]
+    return [lastSavedDate] + (stop == nil ? [Self.firstDate] : [])
+      + since.compactMap { if case .setDate(let date) = $0 { date } else { nil } }
+  }
 
   /// The last date that was shown as set before the last stop, which saves it; nil where there was no stop.
   var lastSavedDate: String? {
