@@ -63,8 +63,6 @@ import Scheduling
   var obstacle: SavedStateError?
   /// What could not be read or renamed, so that the next save must set it aside.
   var delayed: [DelayedSetAside] = []
-  /// Whether the file may hold something else than `contents`, because a save failed: then the next one writes in any case.
-  var isUncertain = false
   /// Whether it is known that the generation before may be replaced.
   var hasCheckedPrevious = false
   let saving: Saving

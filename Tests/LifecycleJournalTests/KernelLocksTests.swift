@@ -2,7 +2,7 @@ import Testing
 
 @testable import LifecycleJournal
 
-/// Who writes a journal, by the kernel's tables.
+/// Whether a process writes a journal, by the kernel's tables.
 @Suite
 struct KernelLocksTests {
   private static let mounts = """

@@ -1,5 +1,6 @@
-/// The kernel's table of file locks, `/proc/locks`: who writes a journal, without a try of the lock, which could take it from a
-/// program that starts.
+/// The kernel's table of file locks, `/proc/locks`.
+///
+/// It tells whether a process writes a journal. To try the lock instead could take it from a program that starts.
 package enum KernelLocks {
   /// Returns whether a process writes the journal at a path.
   ///

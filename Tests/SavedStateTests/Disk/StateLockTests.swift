@@ -118,7 +118,7 @@ import Testing
     await late.end()
   }
 
-  @Test func `a process whose lock somebody removed does not write beside another one`() async throws {
+  @Test func `a process whose lock was removed does not write beside another one`() async throws {
     let first = try await Life.launched(in: directory.path)
     #expect(await first.save(1))
     try SystemFiles().remove(directory.file("saved-state.lock"))

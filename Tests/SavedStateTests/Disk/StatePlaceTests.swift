@@ -102,7 +102,7 @@ import Testing
     await next.end()
   }
 
-  @Test func `a directory that somebody removes is made again`() async throws {
+  @Test func `a directory that was removed is made again`() async throws {
     let place = directory.file("place")
     let life = try await Life.launched(in: place)
     #expect(await life.save(1))

@@ -58,7 +58,7 @@ import Testing
     #expect(device.draft == "aa" && device.disk.writes == 1)
   }
 
-  @Test("a process that is lost during a save writes nothing more, and tells those who wait")
+  @Test("a process that is lost during a save writes nothing more, and ends every wait")
   func lost() async throws {
     let device = ProbeDevice()
     try await device.play("launch; do:type; slow:save:2s")

@@ -91,7 +91,7 @@ private struct Manuscript: Codable, Sendable, Equatable {
 
   init(_ count: Int) {
     paragraphs = (0..<count).map { number in
-      let words = "paragraph \(number) of a text that somebody writes, "
+      let words = "paragraph \(number) of a long text, "
       return String(String(repeating: words, count: 1 + 1_000 / words.utf8.count).prefix(990))
     }
   }
