@@ -20,12 +20,14 @@ let package = Package(
     .library(name: "UnixHostTesting", targets: ["UnixHostTesting"]),
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .library(name: "SavedState", targets: ["SavedState"]),
+    .library(name: "EventLink", targets: ["EventLink"]),
     .library(name: "NotificationCenterBridge", targets: ["NotificationCenterBridge"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
   ],
   // Off unless a dependent or the command line asks for them. With Logind a program delays the machine's sleep; SDL needs libsdl2-dev.
   traits: [
     .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux)"),
+    .trait(name: "MQTT", description: "Links over brokers of MQTT; it needs libmosquitto-dev"),
     .trait(name: "SDL", description: "The example PausingGame in windows of SDL 2 (Linux)"),
   ],
   targets: [
@@ -59,10 +61,28 @@ let package = Package(
     .target(name: "CLifecycleJournal"),
     .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "PubSub", "Scheduling"]),
     // State that survives the process. It links FoundationEssentials, for its coder.
-    .target(name: "SavedState", dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "Scheduling"]),
-    // The one library that links all of Foundation.
+    .target(
+      name: "SavedState", dependencies: ["AppLifecycle", "JSONReading", "LifecycleJournal", "PubSub", "Scheduling"]),
+    // Decodes JSON that may be damaged.
+    .target(name: "JSONReading"),
+    // The same events in other processes, over a broker.
+    .target(
+      name: "EventLink",
+      dependencies: [
+        "AppLifecycle", "JSONReading", "PubSub", "Scheduling",
+        .target(name: "CMosquitto", condition: .when(traits: ["MQTT"])),
+      ]),
+    .target(
+      name: "CMosquitto", cSettings: [.define("MQTT", .when(traits: ["MQTT"]))],
+      linkerSettings: [.linkedLibrary("mosquitto", .when(traits: ["MQTT"]))]),
+    // The one library that links all of Foundation. A program that contains it runs Foundation's run loop (MainLoop).
     .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub", "Scheduling"]),
-    .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
+    .executableTarget(
+      name: "lifecycle",
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "Scheduling", "UnixHost",
+        .target(name: "EventLink", condition: .when(traits: ["MQTT"])),
+      ]),
 
     // The examples use products only, as a package that depends on this one would. What several of them need beside the library
     // (sockets, lines of a screen) is in ExampleSupport.
@@ -91,6 +111,10 @@ let package = Package(
       name: "ConnectionManager",
       dependencies: ["AppLifecycle", "ExampleSupport", "PubSub", "UnixHost"],
       path: "Examples/ConnectionManager"),
+    // Several processes over a broker; it needs the trait MQTT to do more than say so.
+    .executableTarget(
+      name: "Fleet", dependencies: ["AppLifecycle", "EventLink", "ExampleSupport", "PubSub", "UnixHost"],
+      path: "Examples/Fleet"),
     .executableTarget(
       name: "Service",
       dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "UnixHost"],
@@ -104,15 +128,36 @@ let package = Package(
       path: "Examples/PausingGame", exclude: ["CSDL"]),
     .systemLibrary(name: "CSDL", path: "Examples/PausingGame/CSDL"),
 
-    // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
-    .executableTarget(
-      name: "TerminalProbe",
+    // Real programs for the tests to drive under a pseudo-terminal, and as a service. Each is built twice: without Foundation, which a
+    // test proves, and linked with the bridge, whose run loop it then runs on.
+    .target(
+      name: "TerminalProbeProgram",
       dependencies: ["AppLifecycle", "CPseudoTerminal", "CUnixHost", "ProbeSupport", "PubSub", "UnixHost"],
-      path: "Tests/Support/TerminalProbe"),
+      path: "Tests/Support/TerminalProbe/Program"),
     .executableTarget(
-      name: "ServiceProbe",
+      name: "TerminalProbe", dependencies: ["TerminalProbeProgram"], path: "Tests/Support/TerminalProbe/Main"),
+    .executableTarget(
+      name: "FoundationTerminalProbe",
+      dependencies: ["NotificationCenterBridge", "ProbeSupport", "TerminalProbeProgram"],
+      path: "Tests/Support/TerminalProbe/FoundationMain"),
+    .target(
+      name: "ServiceProbeProgram",
       dependencies: ["AppLifecycle", "ProbeSupport", "PubSub", "ResourceScenarios", "UnixHost"],
-      path: "Tests/Support/ServiceProbe"),
+      path: "Tests/Support/ServiceProbe/Program"),
+    .executableTarget(
+      name: "ServiceProbe", dependencies: ["ServiceProbeProgram"], path: "Tests/Support/ServiceProbe/Main"),
+    .executableTarget(
+      name: "FoundationServiceProbe", dependencies: ["NotificationCenterBridge", "ServiceProbeProgram"],
+      path: "Tests/Support/ServiceProbe/FoundationMain"),
+    // Its component knows the notification center alone, as those of iOS do.
+    .executableTarget(
+      name: "ObserverProbe",
+      dependencies: ["AppLifecycle", "NotificationCenterBridge", "ProbeSupport", "UnixHost"],
+      path: "Tests/Support/ObserverProbe"),
+    // The server of the article on services, with sockets of the loopback.
+    .executableTarget(
+      name: "LineServerProbe", dependencies: ["AppLifecycle", "NIOCoreStandIn", "ProbeSupport", "UnixHost"],
+      path: "Tests/Support/LineServerProbe"),
     // What resources do on the simulator and on a real host alike.
     .target(name: "ResourceScenarios", dependencies: ["AppLifecycle"], path: "Tests/Support/ResourceScenarios"),
     .target(name: "ProbeSupport", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/ProbeSupport"),
@@ -127,6 +172,12 @@ let package = Package(
     .executableTarget(
       name: "SavedStateProbe", dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "SavedState"],
       path: "Tests/Support/SavedStateProbe"),
+    // Processes that post to one another over a broker, and count what comes.
+    .target(name: "LinkWorkload", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/LinkWorkload"),
+    .executableTarget(
+      name: "LinkProbe",
+      dependencies: ["AppLifecycle", "EventLink", "LinkWorkload", "PubSub", "Scheduling", "UnixHost"],
+      path: "Tests/Support/LinkProbe"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(
       name: "PseudoTerminal", dependencies: ["CPseudoTerminal", "TerminalEmulation"],
@@ -137,7 +188,15 @@ let package = Package(
     // What the adapters of the documentation are compiled against, in the place of libraries that this package does not use.
     .target(name: "LoggingStandIn", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/StandIns/Logging"),
     .target(name: "MetricsStandIn", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/StandIns/Metrics"),
+    .target(
+      name: "ServiceLifecycleStandIn", dependencies: ["LoggingStandIn", "Scheduling"],
+      path: "Tests/Support/StandIns/ServiceLifecycle"),
+    .target(name: "ArgumentParserStandIn", path: "Tests/Support/StandIns/ArgumentParser"),
+    .target(name: "HummingbirdStandIn", path: "Tests/Support/StandIns/Hummingbird"),
+    .target(name: "NIOCoreStandIn", dependencies: ["Scheduling"], path: "Tests/Support/StandIns/NIOCore"),
     .target(name: "TracingStandIn", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/StandIns/Tracing"),
+    // UIKit, for components of iOS, which a test plays by hand. Its name is another one, as code asks whether UIKit is there.
+    .target(name: "UIKitStandIn", dependencies: ["Scheduling"], path: "Tests/Support/StandIns/UIKit"),
     .target(name: "ProgramOptions", path: "Tests/Support/ProgramOptions"),
 
     // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal
@@ -151,6 +210,18 @@ let package = Package(
       ],
       path: "Tests/Benchmarks/Program"),
     .target(name: "BenchmarkHarness", path: "Tests/Benchmarks/Harness"),
+    // `swift run -c release --traits MQTT LinkBenchmarks`: a link against a plain program with libmosquitto, over one broker.
+    .executableTarget(
+      name: "LinkBenchmarks",
+      dependencies: [
+        "AppLifecycle", "BenchmarkHarness", "CLinkFloor", "EventLink", "PseudoTerminal", "PubSub",
+        "Scheduling",
+      ],
+      path: "Tests/Benchmarks/LinkProgram"),
+    .target(
+      name: "CLinkFloor", path: "Tests/Benchmarks/CLinkFloor",
+      cSettings: [.define("MQTT", .when(traits: ["MQTT"])), .define("_GNU_SOURCE")],
+      linkerSettings: [.linkedLibrary("mosquitto", .when(traits: ["MQTT"]))]),
     .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),
     .target(
       name: "CPeers", dependencies: ["CBenchmarks"], path: "Tests/Benchmarks/CPeers",
@@ -190,7 +261,10 @@ let package = Package(
       swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .testTarget(
       name: "AppLifecycleTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "Scheduling", "ResourceScenarios", "TestTraits"]),
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "NIOCoreStandIn", "PubSub", "Scheduling", "ResourceScenarios",
+        "TestTraits",
+      ]),
     .testTarget(
       name: "AppLifecycleTestingTests",
       dependencies: [
@@ -229,15 +303,39 @@ let package = Package(
         "SavedStateProbe", "Scheduling", "TestFiles", "TestTraits",
       ]),
     .testTarget(
+      name: "EventLinkTests",
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "EventLink", "Fleet", "JSONReading", "LinkProbe", "LinkWorkload",
+        "PseudoTerminal", "PubSub", "Scheduling", "TestTraits", "lifecycle",
+      ]),
+    .testTarget(
       name: "NotificationCenterBridgeTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "CBenchmarks", "NotificationCenterBridge", "PubSub", "Scheduling",
+        "UIKitStandIn",
+      ]),
+    // Components of iOS, each one file that compiles on the bridge's names and on the stand-in's, in the language mode of such libraries.
+    .target(
+      name: "Components", dependencies: ["NotificationCenterBridge"], path: "Tests/Components/Files",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(
+      name: "ComponentsOnStandIn", dependencies: ["UIKitStandIn"], path: "Tests/Components/OnStandIn",
+      swiftSettings: [.swiftLanguageMode(.v5), .define("UIKIT_STAND_IN")]),
+    .executableTarget(
+      name: "ComponentProbe",
+      dependencies: ["AppLifecycle", "Components", "NotificationCenterBridge", "PubSub", "Scheduling", "UnixHost"],
+      path: "Tests/Components/Program"),
+    .testTarget(
+      name: "ComponentTests",
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "ComponentProbe", "Components", "ComponentsOnStandIn",
+        "NotificationCenterBridge", "PseudoTerminal", "PubSub", "Scheduling", "TestTraits", "UIKitStandIn",
       ]),
     .testTarget(
       name: "UnixHostTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "PubSub", "Scheduling", "UnixHost", "CUnixHost",
-        "PseudoTerminal",
+        "AppLifecycle", "AppLifecycleTesting", "FoundationServiceProbe", "FoundationTerminalProbe", "JournalProbe",
+        "LineServerProbe", "ObserverProbe", "PubSub", "Scheduling", "UnixHost", "CUnixHost", "PseudoTerminal",
         "ResourceScenarios",
         "SavedStateProbe", "ServiceProbe", "TerminalProbe", "TestTraits", "UnixHostTesting",
       ]),
@@ -258,8 +356,10 @@ let package = Package(
       ]),
     // What the compiler says about mistakes: it compiles the snippets, and the build does not.
     .testTarget(
-      name: "DiagnosticsTests", dependencies: ["AppLifecycle", "PseudoTerminal", "PubSub", "TestTraits", "UnixHost"],
-      exclude: ["Snippets"]),
+      name: "DiagnosticsTests",
+      dependencies: [
+        "AppLifecycle", "NotificationCenterBridge", "PseudoTerminal", "PubSub", "TestTraits", "UnixHost",
+      ], exclude: ["Snippets"]),
     .testTarget(
       name: "PausingGameTests",
       dependencies: [
@@ -270,9 +370,10 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn",
-        "MetricsStandIn", "PubSub", "SavedState", "Scheduling", "TestTraits", "TracingStandIn", "UnixHost",
-        "UnixHostTesting", "lifecycle",
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "ArgumentParserStandIn", "EventLink",
+        "HummingbirdStandIn", "LifecycleJournal", "LoggingStandIn", "MetricsStandIn", "PubSub", "SavedState",
+        "Scheduling", "ServiceLifecycleStandIn", "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting",
+        "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -288,7 +389,7 @@ let upcomingFeatures: [SwiftSetting] = [
 ]
 let warnings: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
 for target in package.targets where !target.name.hasPrefix("C") {
-  let features = target.name == "UsageTests" ? [] : upcomingFeatures
+  let features = ["UsageTests", "Components", "ComponentsOnStandIn"].contains(target.name) ? [] : upcomingFeatures
   target.swiftSettings = (target.swiftSettings ?? []) + features + warnings
 }
 

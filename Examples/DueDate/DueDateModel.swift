@@ -1,10 +1,9 @@
 // The unchanged view model of an iOS app: on Linux only the import differs.
 
-import Foundation
-
 #if canImport(UIKit)
   import UIKit
 #else
+  import Foundation
   import NotificationCenterBridge
 #endif
 

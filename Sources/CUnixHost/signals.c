@@ -3,11 +3,14 @@
 #endif
 #include "CUnixHost.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SIGNAL_LIMIT 65
@@ -118,6 +121,27 @@ int unixhost_signal_catch(int number) {
       .sa_sigaction = record_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | (restarts ? SA_RESTART : 0)};
   sigfillset(&action.sa_mask);
   return change(number, &action);
+}
+
+// Writes the name of the file that contains a function, without its directory.
+static void name_library(void *function, char library[UNIXHOST_NAME_LIMIT]) {
+  Dl_info info;
+  if (!dladdr(function, &info) || !info.dli_fname) return;
+  const char *slash = strrchr(info.dli_fname, '/');
+  snprintf(library, UNIXHOST_NAME_LIMIT, "%s", slash ? slash + 1 : info.dli_fname);
+}
+
+enum unixhost_signal_holder unixhost_signal_reclaim(int number, char library[UNIXHOST_NAME_LIMIT]) {
+  library[0] = 0;
+  struct sigaction present;
+  if (sigaction(number, NULL, &present) != 0) return UNIXHOST_SIGNAL_OURS;
+  bool has_info = present.sa_flags & SA_SIGINFO;
+  if (has_info && present.sa_sigaction == record_signal) return UNIXHOST_SIGNAL_OURS;
+  unixhost_signal_catch(number);
+  if (!has_info && present.sa_handler == SIG_IGN) return UNIXHOST_SIGNAL_IGNORED;
+  if (!has_info && present.sa_handler == SIG_DFL) return UNIXHOST_SIGNAL_DEFAULT;
+  name_library(has_info ? (void *)present.sa_sigaction : (void *)present.sa_handler, library);
+  return UNIXHOST_SIGNAL_HANDLED;
 }
 
 int unixhost_signal_discard(int number) {

@@ -12,7 +12,11 @@ extension SavedState: StateKeeper {
     application.stateWitness?.didRestore(outcome.find)
     restoreValues()
     saving.restorationDidEnd()
-    delegate?.application(application, didRestoreState: outcome)
+    if let delegate {
+      application.callDelegate("applicationDidRestoreState") {
+        delegate.application(application, didRestoreState: outcome)
+      }
+    }
     // Restored late: no activation follows that would begin the settling.
     if application.state == .active { becameActive() }
   }
@@ -66,7 +70,13 @@ extension SavedState: StateKeeper {
       report(.notDecoded(key: "saved-state", reason: reason))
       return .unreadable(reason: reason)
     case .document(let document, let outcome):
-      guard delegate?.applicationShouldRestoreState(application) ?? true else { return .refused }
+      let isWanted =
+        delegate.map { delegate in
+          application.callDelegate("applicationShouldRestoreState") {
+            delegate.applicationShouldRestoreState(application)
+          }
+        } ?? true
+      guard isWanted else { return .refused }
       contents = SavedContents(document)
       application.restoreSessions(document.sessions.map { SceneIdentifier(rawValue: $0) })
       storage.note(.restored)

@@ -3,6 +3,7 @@
 #else
   import Foundation
 #endif
+import JSONReading
 public import Observation
 
 /// A value of the program that the next process finds again.
@@ -130,7 +131,7 @@ extension SavedState {
     /// - Parameter type: the type that the program of that version saved.
     /// - Returns: the value.
     /// - Throws: the decoder's error.
-    public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old { try JSONDecoder().decode(type, from: json) }
+    public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old { try json.decodedJSON(as: type) }
   }
 
   /// How saved values become values of the program's present type.
@@ -139,7 +140,7 @@ extension SavedState {
     let migrate: (@MainActor (OlderValue) throws -> Value)?
 
     @MainActor func decode(_ entry: StateDocument.Entry) throws -> Value {
-      if entry.version == version { return try JSONDecoder().decode(Value.self, from: entry.json) }
+      if entry.version == version { return try entry.json.decodedJSON(as: Value.self) }
       guard let migrate else {
         throw StateDocument.Problem.foreign("it has version \(entry.version), and nothing migrates it")
       }

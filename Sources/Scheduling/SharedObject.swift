@@ -5,3 +5,14 @@
 package enum SharedObject {
   @TaskLocal package static var current: (any AnyObject & Sendable)?
 }
+
+/// A reference to a shared object that does not retain it, as the value of ``SharedObject/current``.
+///
+/// The tasks of an object inherit the value. If it retained the object, a task that sleeps would keep its object alive.
+package final class WeakSharedObject: Sendable {
+  /// The object; nil after it has been released.
+  package weak let object: (any AnyObject & Sendable)?
+
+  /// Makes a reference.
+  package init(_ object: any AnyObject & Sendable) { self.object = object }
+}

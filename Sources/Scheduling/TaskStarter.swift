@@ -110,6 +110,11 @@ package protocol SimulatedClock: Clock<Duration> {
   /// Suspends the task for a duration; reports the source line if the task is not part of the simulation.
   func sleep(for duration: Duration, tolerance: Duration?, fileID: String, line: Int) async throws
 
+  /// Runs work of the real world, during which no time passes on this clock.
+  func external<Success, Failure: Error>(
+    _ body: () async throws(Failure) -> Success
+  ) async throws(Failure) -> Success
+
   /// Advances the clock by the time that the simulation assigns to a call of this name, before that call returns.
   func passTime(in call: String)
 

@@ -34,7 +34,7 @@ package final class TimerThread: Sendable {
   }
 
   /// Calls `action`, which must not block, on the thread after a delay, never earlier; returns what clears the timer.
-  func set(
+  package func set(
     after delay: Duration, on clock: SystemClock, _ action: @escaping @Sendable () -> Void
   ) -> @Sendable () -> Void {
     start()

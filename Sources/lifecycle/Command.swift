@@ -37,6 +37,10 @@ struct Command: Sendable {
       options: [("-o", []), ("--format", ["html", "json"])] + Selection.options,
       takesFile: true, help: Help.timeline, action: TimelineCommand.self),
     Command(
+      name: "fleet", purpose: "the processes that a broker knows of",
+      options: [("--broker", []), ("--tls", nil), ("--user", []), ("--password-file", []), ("--json", nil)],
+      help: Help.fleet, action: FleetCommand.self),
+    Command(
       name: "states", purpose: "the states and the changes between them",
       options: [
         ("-o", []), ("--format", StatesCommand.Form.allCases.map(\.rawValue)), ("--profile", ["app", "scene"]),

@@ -7,6 +7,8 @@ enum ExitStatus: Int32 {
   case badScript = 2
   /// The arguments are invalid: EX_USAGE of `sysexits.h`.
   case usage = 64
+  /// This build lacks what the command needs: EX_UNAVAILABLE.
+  case unavailable = 69
   /// Reading or writing failed: EX_IOERR of `sysexits.h`.
   case inputOutput = 74
 }

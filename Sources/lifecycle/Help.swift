@@ -18,6 +18,7 @@ enum Help {
       lifecycle sessions [--json] FILE
       lifecycle timeline [--since WHEN] [--until WHEN] [--session WHICH] FILE
                     -o page.html|trace.json
+      lifecycle fleet --broker HOST[:PORT] [--json] [TOPIC]
       lifecycle states [--profile app|scene] [-o page.html|states.svg|.dot|.mmd]
       lifecycle names [--json]
       lifecycle completion bash|zsh|fish
@@ -30,6 +31,8 @@ enum Help {
       sessions    one line for each run of a program: the time in each state, and
                   how the run ended
       timeline    a journal as a page for a browser, or as a trace for a viewer
+      fleet       the processes that announce their life cycle at a broker of MQTT,
+                  as they change
       states      the states and the changes between them: as text, as a picture, or
                   as a page on which you click inputs
       names       every event with the platform's name for it
@@ -83,6 +86,10 @@ enum Help {
 
       quit is the user's request to end, which the delegate may refuse; kill is the
       system's order to end.
+
+      What the hosts of this package do at Ctrl-Z and at SIGTERM: background tasks
+      and the grace end before the suspension, or before willTerminate:
+      host:stop  host:end
 
       Actions of the application: it begins and ends background tasks and modes, and
       its next CALL (didEnterBackground, willTerminate, ...) takes DURATION:

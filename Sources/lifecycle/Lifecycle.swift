@@ -1,4 +1,5 @@
 import AppLifecycleTesting
+import UnixHost
 
 #if canImport(Glibc)
   import Glibc
@@ -11,12 +12,12 @@ import AppLifecycleTesting
 /// The command-line tool: shows the life cycle of an application without writing one.
 @main struct Lifecycle {
   /// Runs the command that the arguments ask for, and ends the process with its status.
-  @MainActor static func main() async {
+  @MainActor static func main() {
     // A reader that needs no more closes the pipe. `write` reports that, and it counts as an ordinary end.
     signal(SIGPIPE, SIG_IGN)
     StandardStreams.holdClosed()
-    let status = await run(CommandLine.arguments.dropFirst())
-    exit(status.rawValue)
+    // The main actor stays on the first thread, as the host of a terminal needs it.
+    MainLoop.run { await run(CommandLine.arguments.dropFirst()).rawValue }
   }
 
   @MainActor private static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {

@@ -23,7 +23,8 @@ enum Mistake: String, CaseIterable, Sendable {
         .escapedWork,
         """
         AppLifecycleTestSupportTests/Mistake.swift:\(Self.sleep): a task outside the simulation sleeps here on the simulated \
-        clock. Write application.task { … } instead of Task { … }.
+        clock. The test's own code started it, or code that the test called. Write application.task { … } instead of \
+        Task { … }.
         """)
     case .isSlow: RunComplaint(.overrun, "“database” exceeded its budget")
     case .capturesItself:

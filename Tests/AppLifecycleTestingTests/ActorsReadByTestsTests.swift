@@ -9,8 +9,9 @@ import Testing
 
 /// A test may read the state of an actor between two steps of its simulation.
 ///
-/// The thread that reads may still hold the actor when the test goes on. Here it does so for as long as the test says.
-@Suite(.timeLimit(.hang)) @MainActor struct `An actor that a test reads` {
+/// The thread that reads may still hold the actor when the test goes on. Here it does so for as long as the test says: one
+/// thread at a time, because two would leave no thread for the main queue where there are two processors.
+@Suite(.timeLimit(.hang), .serialized) @MainActor struct `An actor that a test reads` {
   private struct Price: BusEvent {}
 
   private actor Store {

@@ -15,7 +15,7 @@
     /// The words that a line can be completed with: commands, and behind `help` and `completion` what these take.
     private static let cases: [(line: String, words: Set<String>)] = [
       ("lifecycle he", ["help"]),
-      ("lifecycle help ", ["simulate", "log", "sessions", "timeline", "states", "names", "completion"]),
+      ("lifecycle help ", ["simulate", "log", "sessions", "timeline", "fleet", "states", "names", "completion"]),
       ("lifecycle help lo", ["log"]), ("lifecycle help zz", []), ("lifecycle completion f", ["fish"]),
       ("lifecycle log --fo", ["--follow"]),
     ]

@@ -58,7 +58,7 @@ import Testing
         "there is no option '--sesion'; did you mean '--session'?\nTry 'lifecycle log --help'."
       ),
       (["sessions", "--hepl"], "did you mean '--help'?"), (["log", "--zzz", "a"], "there is no option '--zzz'\nTry"),
-      (["play"], "there is 'simulate', 'log', 'sessions', 'timeline', 'states', 'names', 'completion'"),
+      (["play"], "there is 'simulate', 'log', 'sessions', 'timeline', 'fleet', 'states', 'names', 'completion'"),
     ] as [([String], String)])
   func `wrong usage is explained on standard error, status 64`(arguments: [String], message: String) throws {
     let result = try Tool.run(arguments)
@@ -85,7 +85,7 @@ import Testing
     #expect(hostile.error == "lifecycle: cannot open /nonexistent/\\u{1B}[2J: No such file or directory\n")
   }
 
-  @Test(arguments: ["log", "sessions", "timeline", "states", "names", "completion", "simulate"])
+  @Test(arguments: ["log", "sessions", "timeline", "fleet", "states", "names", "completion", "simulate"])
   func `help teaches each command, within 80 columns`(command: String) throws {
     let help = try Tool.run(command, "--help")
     #expect(help.status == 0 && help.error == "" && help.output.contains("lifecycle \(command)"))

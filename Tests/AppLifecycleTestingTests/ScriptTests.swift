@@ -37,7 +37,7 @@ import Testing
       ("scene:close:_", .input(.system(.closeScene("_")))), ("scene:unfocus:a", .input(.system(.unfocusScene("a")))),
       ("scene:focus:a", .input(.system(.focusScene("a")))),
       ("slow:didEnterBackground:4s", .slow(call: "didEnterBackground", duration: .seconds(4))),
-      ("fail:save", .failSave),
+      ("fail:save", .failSave), ("host:stop", .hostStop), ("host:end", .hostEnd),
     ])
   func `actions with arguments`(token: String, kind: ScriptAction.Kind) throws {
     #expect(try Script(token).actions.map(\.kind) == [kind])
@@ -126,6 +126,8 @@ import Testing
       ("slow:didEnterBackground", "1:1: malformed action \"slow:didEnterBackground\": expected slow:CALL:DURATION"),
       ("fail", "1:1: malformed action \"fail\": expected fail:save"),
       ("fail:didEnterBackground", "1:1: malformed action \"fail:didEnterBackground\": expected fail:save"),
+      ("host:kill", "1:1: malformed action \"host:kill\": expected host:stop or host:end"),
+      ("host:stop:now", "1:1: malformed action \"host:stop:now\": expected host:stop or host:end"),
       ("fail:save:1s", "1:1: malformed action \"fail:save:1s\": expected fail:save"),
       ("slow:save", "1:1: malformed action \"slow:save\": expected slow:CALL:DURATION"),
       // Names.

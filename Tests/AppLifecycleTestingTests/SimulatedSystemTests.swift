@@ -153,6 +153,25 @@ import Testing
     subscription.cancel()
   }
 
+  /// Notes at each step whether the application is the shared one.
+  @MainActor fileprivate final class SharingDelegate {
+    var steps: [String] = []
+
+    func note(_ step: String, _ application: Application) {
+      steps.append("\(step) \(Application.current === application)")
+    }
+  }
+
+  @Test func `code that a script runs has the system's application as the shared one`() async throws {
+    let (delegate, other) = (SharingDelegate(), SimulatedSystem())
+    let system = SimulatedSystem { delegate }
+    try await Application.withShared(other.application) {
+      _ = try await system.play("launch; home; wait:2s")
+      #expect(Application.current === other.application)
+    }
+    #expect(delegate.steps == ["launched true", "active true", "handler true", "task true"])
+  }
+
   @Test func `a system that is released leaves nothing behind`() async throws {
     weak var application: Application?
     weak var clock: ManualClock?
@@ -279,4 +298,21 @@ extension NotingDelegate: ApplicationDelegate {
   func applicationDidEnterBackground(_ application: Application) { note(.didEnterBackground, application) }
   func applicationWillEnterForeground(_ application: Application) { note(.willEnterForeground, application) }
   func applicationWillTerminate(_ application: Application) { note(.willTerminate, application) }
+}
+
+extension SimulatedSystemTests.SharingDelegate: ApplicationDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    note("launched", application)
+    application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { delegate, event in
+      delegate.note("active", event.application)
+    }
+    application.bus.receive(Application.DidEnterBackground.self, for: self) { delegate, event in
+      await Task.yield()
+      delegate.note("handler", event.application)
+      event.application.task { [application = event.application] in
+        try? await application.clock.sleep(for: .seconds(1))
+        delegate.note("task", application)
+      }
+    }
+  }
 }

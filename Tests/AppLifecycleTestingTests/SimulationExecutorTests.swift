@@ -1,4 +1,5 @@
 import AppLifecycleTesting
+import Dispatch
 import PubSub
 import Scheduling
 import TestTraits
@@ -39,17 +40,16 @@ import Testing
     #expect(traces.count > 30, "of 40 seeds, \(traces.count) orders")
   }
 
-  @Test func `a task of the outside world that wakes one inside is counted, and reported`() async {
+  @Test func `a thread of the outside world that wakes a task inside is counted, and reported`() async {
     let counted = Guarded(0)
     let error = await #expect(throws: EscapedWork.self) {
       try await withSimulation { clock in
-        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-        let outside = Task.detached(priority: .low) {
-          await clock.settle()  // from now on the inside waits
-          continuation.yield(1)
+        await withUnsafeContinuation { continuation in
+          DispatchQueue.global().async {
+            DispatchQueue.main.sync {}  // from now on the inside waits
+            continuation.resume()
+          }
         }
-        for await _ in stream { break }
-        await outside.value
         counted.withLock { $0 = clock.executor.foreignWakeUps }
       }
     }

@@ -19,7 +19,7 @@ import Testing
   @Test func `the time that remains is 30 s less the stay, and unlimited in the foreground`() async throws {
     var seen: [String] = []
     func note(_ place: String) {
-      seen.append("\(place) \(application.backgroundTimeRemaining.map { "\($0 / .seconds(1))" } ?? "unlimited")")
+      seen.append("\(place) \(application.remainingBackgroundTime.map { "\($0 / .seconds(1))" } ?? "unlimited")")
     }
     let subscriptions = [
       system.bus.subscribe(to: Application.DidFinishLaunching.self) { _ in note("launched") },
@@ -111,7 +111,7 @@ import Testing
     let system = SimulatedSystem(profile: profile)
     var seen: [Duration?] = []
     let token = system.bus.subscribe(to: Application.WillEnterForeground.self) {
-      seen.append($0.application.backgroundTimeRemaining)
+      seen.append($0.application.remainingBackgroundTime)
     }
     defer { token.cancel() }
     try await system.play(script)
@@ -384,7 +384,7 @@ import Testing
     let task = application.beginBackgroundTask(named: "long") { Issue.record("expired") }
     try await clock.advance(by: .seconds(86_400))
     #expect(application.state == .background)
-    #expect(application.backgroundTimeRemaining == .zero)
+    #expect(application.remainingBackgroundTime == .zero)
     task.end()
     task.end()
     #expect(record.last == "report taskEndedTwice:long")

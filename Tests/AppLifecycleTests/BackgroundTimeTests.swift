@@ -80,7 +80,7 @@ private struct Rules {
 
   /// Whether the clock has been seen past the expiration in this stay.
   var refuses: Bool {
-    if state == .notRunning { return true }
+    if state == .notRunning || state == .suspended { return true }
     guard let beginning = beginningOfStay else { return false }
     return history[beginning...].contains { $0.fact == .askedTheClock && $0.time - history[beginning].time >= 2 }
   }

@@ -245,9 +245,8 @@ import Testing
 
   @Test func `lets the release of its dependency begin before the process ends`() async throws {
     // As on a real host, where operations wait for each other and not for a simulation.
-    var configuration = Application.Configuration()
-    configuration.willTerminateBudget = .milliseconds(1)
-    let application = Application(delegate: Delegate(), configuration: configuration)
+    let clock = HandClock { _ in }
+    let application = Application(delegate: Delegate(), clock: clock)
     var events: [String] = []
     let database = try application.manage("database", while: .running) {
     } release: {
@@ -255,6 +254,8 @@ import Testing
     }
     try application.manage("cache", while: .running, after: database) { _ in
     } release: {
+      // The budget passes.
+      clock.advance(by: .seconds(5))
       for await _ in AsyncStream.makeStream(of: Never.self).stream {}  // until it is cancelled
     }
     let token = application.observe {

@@ -21,9 +21,9 @@ import Scheduling
   private static let words =
     frequent + [
       "launch:background", "lock", "passcode:on", "passcode:off", "switcher", "switcher:leave", "memory", "reclaim",
-      "time", "fetch", "suspend", "wake",
+      "time", "fetch", "suspend", "wake", "host:stop",
     ]
-  private static let ends = ["switcher:kill", "kill", "quit", "quit", "crash", "reboot"]
+  private static let ends = ["switcher:kill", "kill", "quit", "quit", "crash", "reboot", "host:end"]
 
   /// As they brought an application back to the front, whatever has happened.
   static let recovery =

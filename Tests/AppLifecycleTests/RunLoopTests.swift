@@ -38,13 +38,13 @@ import Testing
   }
 
   @MainActor private final class World {
-    var lines: [String] = []
     /// Whether checks find the resource in order.
     var isWell = true
   }
 
   private let system: SimulatedSystem
   private let world = World()
+  private let notes: TimedNotes
   private var application: Application { system.application }
   private var clock: ManualClock { system.clock }
 
@@ -52,16 +52,11 @@ import Testing
     var configuration = Application.Configuration()
     configuration.retry.jitter = 0
     system = SimulatedSystem(configuration: configuration)
+    notes = TimedNotes(system.clock)
   }
 
-  private func write(_ text: String) {
-    world.lines.append("\(text) \(Double(clock.now.offset / .milliseconds(1)) / 1000)")
-  }
-
-  private func takeLines() -> [String] {
-    defer { world.lines = [] }
-    return world.lines
-  }
+  private func write(_ text: String) { notes.write(text) }
+  private func takeLines() -> [String] { notes.take() }
 
   /// A plain resource.
   @discardableResult
@@ -150,7 +145,7 @@ import Testing
   func `a chain is released and acquired again around a loop that ends, or does not`(ending: BreakingChain.Ending)
     async throws
   {
-    try BreakingChain(ending) { world.lines.append($0) }.manage(in: application)
+    try BreakingChain(ending) { notes.lines.append($0) }.manage(in: application)
     try await system.play("launch; wait:1m")
     #expect(takeLines() == ending.lines)
     let late = system.record.filter { $0.kind == .report }.map(\.name)
@@ -260,6 +255,44 @@ import Testing
     #expect(takeLines() == ["drained 0.0", "ended 2.0", "released 2.0"])
   }
 
+  @Test func `a loop is shut down by asynchronous code, once, and only if it is asked to end`() async throws {
+    let clock = system.clock
+    var shutDowns = 0
+    @MainActor func serve(for time: Duration) async {
+      let drain = AsyncStream.makeStream(of: Void.self)
+      let end = application.task {
+        try await clock.sleep(for: time); drain.continuation.finish()
+      }
+      await withPhaseClosingHandler {
+        for await _ in drain.stream {}
+        write("drained\(Task.isCancelled ? ", cancelled" : "")")
+      } shutDown: { @MainActor in
+        shutDowns += 1
+        try? await clock.sleep(for: .seconds(1))
+        drain.continuation.finish()
+      }
+      end.cancel()
+    }
+    try application.manage("short", while: .foreground, onReturn: .rest) {
+    } run: {
+      await serve(for: .seconds(5))
+    }
+    try application.manage("long", while: .foreground) {
+    } run: {
+      await serve(for: .seconds(5000))
+    }
+    try await system.play("launch; wait:1m; home")
+    #expect(takeLines() == ["drained 5.0", "drained 61.0"])
+    #expect(shutDowns == 1)
+    // Elsewhere it only performs the operation.
+    await withPhaseClosingHandler {
+      write("plain")
+    } shutDown: { @MainActor in
+      shutDowns += 1
+    }
+    #expect(shutDowns == 1 && takeLines() == ["plain 61.0"])
+  }
+
   @Test func `a resource whose loop still drains is not current, and is released later`() async throws {
     let resource = try application.manage("worker", while: .foreground) {
       7
@@ -289,7 +322,7 @@ import Testing
     application.run(self.world, while: .active) { world in
       bodies += 1
       await phaseCloses()
-      world.lines.append("closes\(Task.isCancelled ? ", cancelled" : "")")
+      notes.lines.append("closes\(Task.isCancelled ? ", cancelled" : "")")
     }
     try await system.play("launch; home; open")
     #expect(takeLines() == ["closes"] && bodies == 2)

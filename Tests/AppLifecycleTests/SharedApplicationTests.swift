@@ -1,5 +1,8 @@
 import AppLifecycle
+import AppLifecycleTesting
+import Dispatch
 import PubSub
+import Synchronization
 import TestTraits
 import Testing
 
@@ -44,7 +47,7 @@ import Testing
     let result = Application.withShared(outer) {
       #expect(throws: Failure.self) {
         try Application.withShared(inner) {
-          #expect(Application.shared === inner)
+          #expect(Application.shared === inner && Application.current === inner)
           throw Failure()
         }
       }
@@ -111,9 +114,30 @@ import Testing
     }
   }
 
+  /// A block on a queue belongs to no task.
+  @Test(.longRunning) func `Code on a queue sees the one of the only system that plays a script`() async {
+    await #expect(processExitsWith: .success) {
+      let system = await SimulatedSystem()
+      let isSeen = Mutex(false)
+      await system.addAction("ask") { [application = system.application] in
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "queue").async {
+          isSeen.withLock { $0 = Application.current === application }
+          done.signal()
+        }
+        done.wait()
+      }
+      try await system.play("launch; do:ask")
+      precondition(isSeen.withLock { $0 } && Application.current == nil)
+    }
+  }
+
   @Test(.longRunning) func `Without one the message says what to do`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      await MainActor.run { _ = Application.shared }
+      await MainActor.run {
+        guard Application.current == nil else { return }
+        _ = Application.shared
+      }
     }
     let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     for advice in ["there is no shared application", "`main`", "adopt(_:)", "Application.withShared(application)"] {

@@ -54,14 +54,15 @@ import Testing
   @Test("A section that judges a time by a fixed bound cannot be measured, unless it counts things") func notARatio()
     throws
   {
-    func section(countsThings: Bool) -> Section {
+    func section(hasAbsoluteBounds: Bool) -> Section {
       Section(
         name: "posting", title: "Posting, ns", rounds: 1,
-        judgements: [Judgement("to 1", "ns", .atMost, 10) { $0.median("to 1", "ours") }], countsThings: countsThings,
+        judgements: [Judgement("to 1", "ns", .atMost, 10) { $0.median("to 1", "ours") }],
+        hasAbsoluteBounds: hasAbsoluteBounds,
         contestants: { [Contestant("ours", row: "to 1") { 7 }] })
     }
-    #expect(throws: NotARatio.self) { try section(countsThings: false).measure() }
-    #expect(try section(countsThings: true).measure().median("to 1", "ours") == 7)
+    #expect(throws: NotARatio.self) { try section(hasAbsoluteBounds: false).measure() }
+    #expect(try section(hasAbsoluteBounds: true).measure().median("to 1", "ours") == 7)
   }
 
   @Test("A ratio of two workloads, and the gain round by round") func acrossWorkloads() {

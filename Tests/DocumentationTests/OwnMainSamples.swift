@@ -1,5 +1,6 @@
 import AppLifecycle
 import AppLifecycleTesting
+import ArgumentParserStandIn
 import Glibc
 import PubSub
 import TestTraits
@@ -20,17 +21,22 @@ extension DrainingService: ServiceApplicationDelegate {
 
 @MainActor private final class TrackerDelegate: ApplicationDelegate {}
 
-func runTracker(_ arguments: [String]) -> Never {
+func runTracker(isPatient: Bool) -> Never {
   MainLoop.run {
     var configuration = Application.Configuration()
-    if arguments.contains("--patient") {
-      configuration.shouldTerminateBudget = .seconds(600)
-    }
+    if isPatient { configuration.shouldTerminateBudget = .seconds(600) }
     let application = Application(
       delegate: TrackerDelegate(), configuration: configuration)
     Application.adopt(application)
     return await TerminalHost(application: application).run()
   }
+}
+
+struct Tracker: ParsableCommand {
+  @Flag(help: "Wait ten minutes for the answer whether to end.")
+  var patient = false
+
+  func run() { runTracker(isPatient: patient) }
 }
 
 @MainActor

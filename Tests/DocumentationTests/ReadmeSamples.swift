@@ -112,6 +112,22 @@ private struct Client {
   #expect(client.status == .idle)
 }
 
+private struct Server {
+  let port: Int
+  func run(onBound: () -> Void) async throws { onBound() }
+}
+
+@MainActor private func serve(_ application: Application) throws {
+  let server = try application.manage(
+    "server", while: .running, retry: .failFast(), readiness: .declared()
+  ) {
+    Server(port: 8080)
+  } run: { server in
+    try await server.run(onBound: { declareReady() })
+  }
+  #expect(server.status == .idle)
+}
+
 @MainActor private func poll(_ application: Application) async {
   func refresh() { note("refresh") }
   await application.run(while: .active) {

@@ -41,7 +41,10 @@ import Testing
     ]
     #expect(Set(inputs.map(\.scriptToken)).subtracting(actions).isEmpty)
     #expect(Set(DeviceInput.allCases.map(\.rawValue)).subtracting(actions) == ["purge"])
-    let others = ["wait:5s", "task:begin:call", "task:end:call", "mode:begin:call", "mode:end:call", "do:call"]
+    let others = [
+      "host:stop", "host:end", "wait:5s", "task:begin:call", "task:end:call", "mode:begin:call", "mode:end:call",
+      "do:call",
+    ]
     #expect(Set(others + ["slow:didEnterBackground:5s", "slow:save:5s", "fail:save"]).subtracting(actions).isEmpty)
   }
 }

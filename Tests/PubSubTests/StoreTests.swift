@@ -159,7 +159,7 @@ private final class Counted: Sendable {
 
   @Test func `Rule 19: a tracer sees every post and is no receiver`() {
     let observer = bus.subscribe(to: EventBus.Undelivered.self) { [log] _ in log.add("undelivered") }
-    var tracing: EventBus.Tracing? = bus.trace { [log] event in log.add("traced \(type(of: event).name)") }
+    var tracing: EventBus.TracerToken? = bus.trace { [log] event in log.add("traced \(type(of: event).name)") }
     bus.post(Tick())
     #expect(log.all == ["traced Tick", "traced Undelivered", "undelivered"])
     #expect(tracing != nil)

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [("c", "Index out of range"), ("f", "the probe was told to trap")])
+  @Test(arguments: [("c", "Index out of range"), ("f", "told to trap")])
   func aTrapLeavesTheTerminalInOrder(key: String, message: String) async throws {
     try await underDash { _, terminal in
       terminal.send(key)

@@ -62,24 +62,23 @@ import Testing
     struct DiskIsFull: Error, CustomStringConvertible { var description: String { "disk is full\u{1B}[2J" } }
     struct Tick: BusEvent {}
     var reports = ResourceReports()
-    func report(_ step: EventName, event: (any EventBus.Event)? = nil, isToldByResource: Bool = false) -> String? {
+    func report(_ step: EventName, event: (any EventBus.Event)? = nil, isToldByEvent: Bool = false) -> String? {
       let store = EventBus.Subscriber(label: "store", fileID: "", line: 0)
       var failure = EventBus.HandlerFailure(subscriber: store, eventName: step, event: event, error: DiskIsFull())
-      failure.isToldByResource = isToldByResource
+      failure.isToldByEvent = isToldByEvent
       return reports.take(failure, at: .zero)?.text
     }
     let error = #": disk is full\u{1B}[2J"#
     #expect(report("release") == "“store” was released with an error" + error)
-    #expect(report("run") == "“store” ended its loop with an error" + error)
     #expect(report("run(while: .active)") == "“store” ended with an error" + error)
     #expect(report("task") == "“store” ended with an error" + error)
     #expect(report("every") == "“store” threw an error, and goes on at its next time" + error)
     #expect(report("observe") == "“store” threw an error in observe" + error)
     #expect(report("run", event: Tick()) == "“store” threw an error while it handled run" + error)
     // The change of the resource's health says what follows.
-    #expect(report("acquire", isToldByResource: true) == nil)
+    #expect(report("acquire", isToldByEvent: true) == nil)
     // So many, and no more at once.
-    for _ in 7..<ResourceReports.burst { #expect(report("release") != nil) }
+    for _ in 6..<ResourceReports.burst { #expect(report("release") != nil) }
     #expect(report("release") == nil)
   }
 
@@ -113,6 +112,30 @@ import Testing
     #expect(
       reports.take(health(.failed(failures: 1)), at: .zero)?.message?.text
         == "“server” broke: in use; given up after one failure")
+  }
+
+  @Test func oneThatBreaksTimeAndAgainHasNotRecovered() {
+    var reports = ResourceReports()
+    // An acquire that failed is no break.
+    _ = reports.take(failing(1), at: .zero)
+    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired after one failure")
+    func breaks(_ count: Int, wait: Duration) -> ResourceReports.Report? {
+      _ = reports.take(health(.releasing, isBroken: true), at: .zero)
+      return reports.take(failing(count, wait: wait), at: .zero)
+    }
+    #expect(
+      breaks(2, wait: .milliseconds(500))?.message?.text == "“server” broke: in use; trying again in 0.500 s")
+    #expect(reports.take(health(.held), at: .zero)?.message != nil)
+    #expect(
+      breaks(3, wait: .seconds(1))?.message?.text == "“server” broke again: in use; trying again in 1 s")
+    #expect(reports.take(health(.held), at: .zero) == ResourceReports.Report(message: nil))
+    #expect(reports.trouble == nil)
+    // Nothing new, but the status text has to know.
+    #expect(breaks(4, wait: .seconds(1)) == ResourceReports.Report(message: nil))
+    #expect(reports.trouble != nil)
+    _ = reports.take(health(.held), at: .zero)
+    // Held for long enough: a new row.
+    #expect(breaks(1, wait: .milliseconds(250))?.message?.text.contains("“server” broke: in use") == true)
   }
 
   @Test func oneThatBrokeTogetherWithItsDependencyIsReportedWhenThatIsBack() {

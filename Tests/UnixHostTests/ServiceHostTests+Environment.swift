@@ -129,8 +129,8 @@ extension ServiceHostTests {
     }
     try await ProbeSession.run("ServiceProbe") { probe in
       let manager = try ServiceManagerDouble(.path, in: probe.directory)
-      let copy = probe.directory.file("ServiceProbe")
-      _ = try await runProgram(["cp", builtProduct("ServiceProbe"), copy])
+      let copy = probe.directory.file("copy")
+      _ = try await runProgram(["cp", probe.program, copy])
       // All of it belongs to another user, in whose name the program runs.
       let other: uid_t = 65_534
       for path in [copy, probe.log.path, probe.gate.path, probe.directory.path] { chown(path, other, other) }
@@ -138,7 +138,9 @@ extension ServiceHostTests {
       let pressure = probe.directory.file("pressure")
       mkfifo(pressure, 0o666)
       // The dynamic linker ignores LD_LIBRARY_PATH, too.
-      let environment = ["NOTIFY_SOCKET": manager.address, "MEMORY_PRESSURE_WATCH": pressure]
+      let environment = [
+        "NOTIFY_SOCKET": manager.address, "MEMORY_PRESSURE_WATCH": pressure, "LISTEN_FDS": "1", "LISTEN_PID": "1",
+      ]
       async let finished = runProgram(
         [copy, "--log", probe.log.path], environment: environment, inOwnSession: true)
       try await probe.log.line(startingWith: "acquire end")
@@ -146,9 +148,50 @@ extension ServiceHostTests {
       #expect(try await finished.ending == .exited(0))
       #expect(manager.lines.isEmpty)
       #expect(!probe.log.lines.contains { $0.contains(pressure) })
-      #expect(
-        try await finished.errors.contains("a program with set-user-ID or file capabilities ignores $NOTIFY_SOCKET"))
+      for name in ["$NOTIFY_SOCKET", "$LISTEN_FDS"] {
+        #expect(
+          try await finished.errors.contains("a program with set-user-ID or file capabilities ignores \(name)"))
+      }
     }
+  }
+
+  // MARK: Sockets that a manager passes
+
+  /// Runs the probe with two open descriptors and these variables, and ends it once it is ready.
+  ///
+  /// - Returns: its log and what it wrote to standard error.
+  private func run(activation variables: String) async throws -> (log: [String], errors: String) {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      // What `exec` replaces keeps its number and its descriptors.
+      let script = "exec 3</dev/null 4</dev/null; export \(variables); exec \"$@\""
+      async let finished = runProgram(["sh", "-c", script, "-"] + probe.arguments("--listen"))
+      try await probe.log.line(startingWith: "acquire end")
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
+      #expect(!probe.log.lines.contains { $0.hasPrefix("children inherit") })
+      return (probe.log.lines, try await finished.errors)
+    }
+  }
+
+  @Test func theSocketsOfTheManagerAreItsOwn() async throws {
+    let (log, errors) = try await run(activation: "LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES=words:admin")
+    for line in ["socket words", "socket admin", "descriptor 3 is kept", "descriptor 4 is kept"] {
+      #expect(log.contains(line), "\(log)")
+    }
+    #expect(errors == "")
+  }
+
+  @Test(arguments: [
+    ("LISTEN_PID=1 LISTEN_FDS=1", "$LISTEN_PID or $LISTEN_PIDFDID does not name this process"),
+    ("LISTEN_PID=$$ LISTEN_FDS=2000000000", "$LISTEN_FDS is 2000000000, and "),
+    ("LISTEN_PID=$$ LISTEN_FDS=99999999999999999999", "$LISTEN_FDS is “99999999999999999999”"),
+  ])
+  func theSocketsOfAnotherProcessAreNotTouched(variables: String, reason: String) async throws {
+    let (log, errors) = try await run(activation: variables)
+    #expect(!log.contains { $0.hasPrefix("socket ") })
+    for line in ["descriptor 3 is inherited", "descriptor 4 is inherited"] { #expect(log.contains(line), "\(log)") }
+    #expect(errors.hasPrefix("ServiceProbe: the sockets of the service manager are not used: \(reason)"), "\(errors)")
+    #expect(errors.split(separator: "\n").count == 1, "\(errors)")
   }
 
   @Test func theDelegatesOwnMainIsAServiceWithoutATerminal() async throws {

@@ -76,6 +76,26 @@ import Testing
     }
   }
 
+  /// Held is not enough where the program says itself when it serves.
+  @Test func itIsReadyOnlyOnceALoopHasDeclaredIt() async throws {
+    try await withTemporaryDirectory { directory in
+      let readyGate = try gate("ready", in: directory)
+      let finished = try await underManager(
+        .path, ["--ready-gate", readyGate.path, "--extension", "300"]
+      ) { probe, manager in
+        try await probe.log.line(startingWith: "server begin")
+        for _ in 0..<2 { try await manager.notice(with: "EXTEND_TIMEOUT_USEC") }
+        #expect(!manager.lines.contains("READY=1"))
+        try readyGate.open()
+        try await manager.notice(with: "READY")
+        try probe.gate.open()
+        try probe.signal(SIGTERM)
+        try await probe.isNotRunning()
+      }
+      #expect(finished.ending == .exited(0))
+    }
+  }
+
   @Test func itIsToldToEndWhileItStarts() async throws {
     try await withTemporaryDirectory { directory in
       let acquireGate = try gate("acquire", in: directory)

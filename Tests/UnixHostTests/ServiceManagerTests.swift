@@ -8,14 +8,23 @@ import Testing
 /// What the double of ``ServiceHostTests`` takes for the protocol, the manager itself has to understand.
 @Suite(.serialized, .timeLimit(.hang)) struct ServiceManagerTests {
   /// Ends the test where no manager can be started, and says why.
-  private func cannot(_ reason: String) throws -> Never {
+  func cannot(_ reason: String) throws -> Never {
     print("skipped under a real service manager: \(reason)")
     try Test.cancel("\(reason)")
   }
 
   /// Runs a script in which `ctl` is the manager's `systemctl`; returns what it printed.
-  private func underManager(
-    _ probe: ProbeSession, options: String, unit: String = "", script: String
+  ///
+  /// - Parameters:
+  ///   - probe: the service.
+  ///   - options: the options of the service.
+  ///   - unit: further lines of its unit.
+  ///   - socket: the lines of a socket unit of the same name; nil for none.
+  ///   - script: the script.
+  /// - Returns: the lines that it printed.
+  /// - Throws: what ends the test where no manager can be started.
+  func underManager(
+    _ probe: ProbeSession, options: String, unit: String = "", socket: String? = nil, script: String
   ) async throws -> [String] {
     guard getuid() == 0 else { try cannot("only root may make name spaces here") }
     guard access("/lib/systemd/systemd", X_OK) == 0 else { try cannot("systemd is not installed") }
@@ -35,6 +44,7 @@ import Testing
       \(unit)
 
       """, to: "probe.service")
+    if let socket { try probe.directory.write("[Socket]\n\(socket)\n", to: "probe.socket") }
     try probe.directory.write(Self.inside(probe.directory.path, script), to: "inside.sh")
     let group = "app-lifecycle-\(getpid())"
     let outside = """
@@ -59,7 +69,7 @@ import Testing
     mkdir -p /run/systemd/system /run/user/0 /run/home/systemd/user
     chmod 700 /run/user/0
     export HOME=/run/home XDG_RUNTIME_DIR=/run/user/0 XDG_CONFIG_HOME=/run/home
-    cp '\(directory)/probe.service' /run/home/systemd/user/
+    cp '\(directory)'/probe.* /run/home/systemd/user/
     ctl() { systemctl --user "$@" 2>&1; }
     # The socket's file is there before the manager listens, and a start is refused until the manager has started itself.
     await() {

@@ -53,7 +53,7 @@ import Testing
     #expect(
       lines == [
         "“refresh” threw an error, and goes on at its next time: disk is full",
-        "“database” ended its loop with an error: disk is full",
+        "“database” ended its loop with an error: disk is full; resting",
         "“async saver” threw an error while it handled UIApplicationDidEnterBackgroundNotification: disk is full",
         "“saver” threw an error while it handled UIApplicationWillTerminateNotification: disk is full",
         "“database” was released with an error: disk is full",
@@ -77,6 +77,64 @@ import Testing
     }
     #expect(lines.withLock { $0 } == ["“settings” threw an error while it handled ServiceHost.Reload: disk is full"])
     withExtendedLifetime(subscription) {}
+  }
+
+  @Test(arguments: [
+    (RunEnd.shutDown(status: 3), "ended its loop with an error: disk is full; ending with status 3"),
+    (.again, "ended its loop with an error: disk is full; beginning again in 0.2"),
+    (.rest, "ended its loop with an error: disk is full; resting"),
+  ])
+  func `of a loop says what follows`(reaction: RunEnd, text: String) async throws {
+    try application.manage("feed", while: .running, onError: reaction) {
+    } run: {
+      throw DiskIsFull()
+    }
+    let lines = try await messages(of: "launch; wait:100ms")
+    #expect(lines.count == 1 && lines[0].hasPrefix("“feed” \(text)"), "\(lines)")
+  }
+
+  @Test func `of a body, and the return of one, say what follows`() async throws {
+    let component = Component()
+    application.run(component, while: .running, onReturn: .shutDown(status: 4), label: "main") { [system] _ in
+      try? await system.clock.sleep(for: .seconds(1))
+    }
+    application.run(component, while: .running, onError: .rest, label: "side") { _ in throw DiskIsFull() }
+    application.run(component, while: .running, label: "once") { _ in }
+    application.run(component, while: .running, label: "flush") { [system] _ in
+      try? await system.clock.sleep(for: .seconds(100))
+      throw DiskIsFull()
+    }
+    #expect(
+      try await messages(of: "launch; wait:2s") == [
+        "“side” ended with an error: disk is full; resting",
+        "“main” returned; ending with status 4",
+        "“flush” ended with an error as it was closed: disk is full",
+      ])
+  }
+
+  @Test func `of a loop that fails at once for ever is a few lines`() async throws {
+    try application.manage("feed", while: .running, onError: .again) {
+    } run: {
+      throw DiskIsFull()
+    }
+    try application.manage("server", while: .running) {
+    } run: {
+    }
+    let lines = try await messages(of: "launch; wait:1h")
+    #expect(lines.count(where: { $0.hasPrefix("“feed” ended its loop") }) == 8, "\(lines)")
+    let server = lines.filter { $0.hasPrefix("“server”") }
+    #expect(server.first?.hasPrefix("“server” broke: the run loop of “server” returned; trying again") == true)
+    // It is acquired each time, and yet it has not recovered.
+    #expect(server.count(where: { $0.contains("has been acquired") }) == 1, "\(server)")
+    #expect(server.count == 9 && server.dropFirst(2).allSatisfy { $0.contains("broke again") }, "\(server)")
+  }
+
+  @Test func `of a resource that was given up names the status with which the program ends`() async throws {
+    try application.manage("server", while: .running, retry: .failFast(status: 5)) { throw DiskIsFull() }
+    #expect(
+      try await messages(of: "launch; wait:1s") == [
+        "“server” cannot be acquired: disk is full; given up after one failure; ending with status 5"
+      ])
   }
 
   @Test func `of a resource that breaks is one line, with what follows`() async throws {

@@ -5,8 +5,8 @@ extension Application {
     public var didEnterBackgroundBudget: Duration = .seconds(5)
     /// The time for `willTerminate`: its delegate call, its handlers and the tear-down, together.
     ///
-    /// If the application is in the background already when the end begins, open background tasks may use the first half
-    /// of it; see ``SystemInput/shutDown``.
+    /// If the application is in the background already when the end begins, open background tasks and the grace may use
+    /// the first half of it; see ``SystemInput/shutDown``.
     public var willTerminateBudget: Duration = .seconds(5)
     /// The time for the delegate to answer whether the application may end.
     ///
@@ -25,6 +25,14 @@ extension Application {
     ///
     /// A simulated system enforces it. A real host calls the handlers only before it suspends or ends the application.
     public var backgroundExpirationLead: Duration = .seconds(5)
+    /// The time for which a host lets the application run on in the background, before it stops or ends the process, for
+    /// work that the application has not announced.
+    ///
+    /// Nil stands for the default: one second if observers of a notification center were told of the entry into the
+    /// background, as by the module NotificationCenterBridge; otherwise ``BackgroundGrace/zero``. The grace is part of
+    /// ``didEnterBackgroundBudget``, or, if the application ends in the background, of the half of
+    /// ``willTerminateBudget`` that background tasks may use.
+    public var backgroundGrace: BackgroundGrace?
     /// The life cycle that the application follows: with or without scenes.
     public var profile = LifecycleProfile.application
     /// Whether `applicationDidEnterBackground` is called at a launch into the background.
@@ -36,6 +44,8 @@ extension Application {
     public var retry = RetryPolicy()
     /// The number of transitions and stays that the ledger keeps, at least 1.
     public var ledgerLimit = 64
+    /// The interceptors that run around the calls of the application, the outermost one first.
+    public var interceptors: [any CallInterceptor] = []
 
     /// Creates a configuration with the time limits of iOS.
     public init() {}

@@ -53,7 +53,7 @@ extension Application {
   ///   - cause: the cause that notifications and the records of all that follows show.
   /// - Returns: the outcome of the input.
   package func handleAwake(_ input: SystemInput, cause: LifecycleCause) async -> TransitionReport {
-    await handle(PendingInput(input: .system(input), cause: cause, wakesFirst: true))
+    await handle(PendingInput(input: .system(input), cause: cause, wakesFirst: true, isByHost: true))
   }
 
   /// Wakes the application if it is suspended and an input requires it.

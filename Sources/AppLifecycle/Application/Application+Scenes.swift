@@ -9,5 +9,5 @@ extension Application {
 
   /// The sessions of all windows that have not been closed, with or without a connected scene, in the order of their
   /// first connection.
-  public var openSessions: [SceneSession] { sceneDirectory.sessions }
+  @preconcurrency public var openSessions: [SceneSession] { sceneDirectory.sessions }
 }

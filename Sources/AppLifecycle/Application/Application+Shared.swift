@@ -1,29 +1,43 @@
 internal import Scheduling
 
 extension Application {
-  private static var adopted: Application?
+  private nonisolated static let adopted = Guarded<Application?>(nil)
+  /// The applications of the simulated systems that play a script now.
+  private nonisolated static let playing = Guarded<[WeakSharedObject]>([])
 
-  /// The program's application.
+  /// The program's application; any thread may read it.
   ///
-  /// On the main actor, it is the first of these applications that exists:
+  /// It is the first of these applications that exists:
   ///
-  /// 1. the application of the innermost `withShared(_:_:)` that encloses the task;
-  /// 2. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its application before it makes
+  /// 1. the application of the innermost `withShared(_:_:)`, or of the innermost simulated system that plays a script,
+  ///    that encloses the task;
+  /// 2. if the code belongs to no task with such an application, as on a dispatch queue: the application of the simulated
+  ///    system that plays a script now, if only one does
+  /// 3. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its application before it makes
   ///    the first callback.
   ///
   /// Few components need this property. Delegate calls pass the application, and the events of the life cycle, of
   /// resources and of a terminal carry it.
   ///
-  /// - Precondition: one of the two applications exists. Otherwise the program ends with a message that says what to
-  ///   do.
-  public static var shared: Application {
-    if let application = SharedObject.current as? Application ?? adopted { return application }
+  /// - Precondition: one of these applications exists. Otherwise the program ends with a message that says what to
+  ///   do; ``current`` is nil instead.
+  public nonisolated static var shared: Application {
+    if let current { return current }
     // A release build omits the message of a precondition, so use fatalError.
     fatalError(
       """
       there is no shared application. A program gets one from the `main` of its delegate, or calls Application.adopt(_:) before \
       its host runs. A test calls its code inside Application.withShared(application) { … }
       """)
+  }
+
+  /// The program's application, as ``shared``; nil if there is none.
+  ///
+  /// Any thread may read it. A library reads it that also works in programs and tests without an application.
+  public nonisolated static var current: Application? {
+    let shared = SharedObject.current
+    let reference = shared as? WeakSharedObject ?? playing.withLock { $0.count == 1 ? $0[0] : nil }
+    return shared as? Application ?? reference?.object as? Application ?? adopted.withLock { $0 }
   }
 
   /// Makes an application ``shared`` for the whole program.
@@ -34,10 +48,17 @@ extension Application {
   /// inputs that would launch it again, such as an `open` that arrived during its end.
   ///
   /// - Parameter application: the application, which is retained until another one is adopted.
-  public static func adopt(_ application: Application) { adopted = application }
+  public static func adopt(_ application: Application) {
+    // The former application may be released here; its deinitializer must not run under the lock.
+    let former = adopted.withLock { adopted in
+      defer { adopted = application }
+      return adopted
+    }
+    withExtendedLifetime(former) {}
+  }
 
   /// Whether the application is the one that was adopted last.
-  var isAdopted: Bool { Self.adopted === self }
+  var isAdopted: Bool { Self.adopted.withLock { $0 } === self }
 
   /// Runs a body in which an application is ``shared``; for tests.
   ///
@@ -75,5 +96,16 @@ extension Application {
     _ application: Application, _ body: @MainActor () async throws -> Result
   ) async rethrows -> Result {
     try await SharedObject.$current.withValue(application, operation: body)
+  }
+
+  /// Runs an asynchronous body in which the application is ``shared``, and that does not retain it; for simulated systems.
+  ///
+  /// - Parameter body: the code to run, on the main actor.
+  /// - Returns: the value that the body returns.
+  package func shareWeakly<Result>(_ body: @MainActor () async -> Result) async -> Result {
+    let reference = weakReference
+    Self.playing.withLock { $0.append(reference) }
+    defer { Self.playing.withLock { list in list.firstIndex { $0 === reference }.map { _ = list.remove(at: $0) } } }
+    return await SharedObject.$current.withValue(reference, operation: body)
   }
 }

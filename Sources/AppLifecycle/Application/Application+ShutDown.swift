@@ -16,4 +16,10 @@ extension Application {
     // During the end, the call only sets the status: another input would come too late, and be ignored.
     if !transitions.isEndingProcess { send(.shutDown, cause: cause) }
   }
+
+  /// Whether the application is ending: `willTerminate` has been posted or is about to be.
+  package var isEnding: Bool { transitions.isEndingProcess }
+
+  /// The cause of the transition that is under way; nil between transitions.
+  package var presentCause: LifecycleCause? { transitions.presentCause }
 }

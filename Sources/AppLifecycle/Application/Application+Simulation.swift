@@ -29,6 +29,8 @@ extension Application {
     // Release the old delegate before the new one is made, and not while the property changes: its deinitializer may
     // read the property.
     withExtendedLifetime(delegate) { delegate = NoDelegate() }
+    isMakingDelegate = true
+    defer { isMakingDelegate = false }
     delegate = makeDelegate()
   }
 }

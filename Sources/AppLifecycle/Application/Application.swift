@@ -34,6 +34,10 @@ package import Scheduling
 
   // MARK: The processes of a simulation
 
+  /// The reference to this application as a simulation's shared one; handlers refer to it weakly.
+  private(set) lazy var weakReference = WeakSharedObject(self)
+  /// Whether the delegate of a new process is being made; its code is that of the process.
+  package internal(set) var isMakingDelegate = false
   /// Makes the delegate of each process after the first one; nil if all processes have the same delegate.
   package var makeDelegate: (@MainActor () -> any ApplicationDelegate)?
 
@@ -57,7 +61,7 @@ package import Scheduling
   /// The tasks that ``task(label:fileID:line:_:)`` has started.
   let ownTasks: ApplicationTasks
   /// The background tasks and modes.
-  let background: BackgroundTaskManager
+  nonisolated let background: BackgroundTaskManager
 
   // MARK: State between processes
 

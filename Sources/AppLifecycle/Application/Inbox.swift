@@ -52,6 +52,9 @@ final class Inbox: Sendable {
   /// Whether an input that revokes a suspension has arrived since it began.
   func hasRevokedSuspension(since order: Int) -> Bool { queue.withLock { $0.revocations != order } }
 
+  /// Whether a suspension has begun and was not revoked.
+  var hasBegunSuspension: Bool { queue.withLock { $0.hasBegunSuspension } }
+
   /// Revokes the suspensions that have begun.
   func revokeSuspensions() { queue.withLock { $0.revokeSuspensions() } }
 
@@ -99,6 +102,8 @@ final class Inbox: Sendable {
   ///   The question then answers the sender.
   @MainActor private func take(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
     if let order = pending.suspension, !queue.withLock({ $0.takeSuspension(since: order) }) {
+      // What the input that revoked it starts needs its tasks.
+      application.background.reopen(after: order)
       let state = application.present.state
       return TransitionReport(
         outcome: .ignored(reason: .alreadyAwake), cause: pending.cause, from: state, to: state)

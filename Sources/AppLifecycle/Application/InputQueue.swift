@@ -42,6 +42,9 @@ struct InputQueue: Sendable {
     return (!isBeingWorkedOff, revokes)
   }
 
+  /// Whether a suspension has begun and has not ended.
+  var hasBegunSuspension: Bool { suspensions > 0 }
+
   /// Begins a suspension.
   ///
   /// - Returns: the present number of revocations, and whether the caller must start a task that works on the queue.

@@ -13,6 +13,8 @@ struct PendingInput: Sendable {
   var suspension: Int?
   /// Whether a suspended application is woken first.
   var wakesFirst = false
+  /// Whether it is an end as by a host, which waits for background tasks also in a simulated system.
+  var isByHost = false
   /// The answered question that this end follows; this end answers the senders of all inputs of the question.
   var question: TerminationQuestion?
 

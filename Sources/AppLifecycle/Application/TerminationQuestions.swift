@@ -64,9 +64,9 @@ internal import Scheduling
     let call = application.callBegins(LedgerEntry(.delegate, name, step: name, began: timing.now(), duration: .zero))
     let question = TerminationQuestion(
       pending, of: scope, began: timing.now(),
-      deadline: running.instant(after: application.configuration.shouldTerminateBudget), call: call)
+      deadline: running.instant(after: application.configuration.shouldTerminateBudget), call: call?.id)
     present = question
-    await callDelegate(of: application, question)
+    await callDelegate(of: application, question, application.intercepted(call))
     application.transitions.inputEnds()
     switch question.answer {
     case .now?:
@@ -87,12 +87,16 @@ internal import Scheduling
   }
 
   /// Calls the delegate, and returns when the delegate has answered or suspended.
-  private func callDelegate(of application: Application, _ question: TerminationQuestion) async {
+  private func callDelegate(
+    of application: Application, _ question: TerminationQuestion, _ intercepted: InterceptedCall?
+  ) async {
     let firstStep = OneShot()
     let call: @Sendable @MainActor () async -> Void = { [self] in
       let answer = await TerminationQuestion.$current.withValue(question) {
         await HandlerContext.with(question.run) {
-          await application.delegate.applicationShouldTerminate(application, cause: question.cause)
+          await intercepted.run {
+            await application.delegate.applicationShouldTerminate(application, cause: question.cause)
+          }
         }
       }
       timing.passTime?(ApplicationCallback.shouldTerminate.rawValue)

@@ -12,10 +12,16 @@ internal import Scheduling
     (self.application, self.pending, cause) = (application, pending, pending.cause)
   }
 
-  /// Runs the transition to its end.
+  /// Runs the transition to its end, inside the interceptors.
   ///
   /// - Returns: the outcome of the input.
   func perform() async -> TransitionReport {
+    if application.configuration.interceptors.isEmpty { return await performSteps() }
+    defer { application.transitions.endTracing() }
+    return await application.intercept(cause) { await performSteps() }
+  }
+
+  private func performSteps() async -> TransitionReport {
     application.tell(.transitionBegan(pending.input.sent, cause: cause))
     application.transitions.inputBegins(cause)
     defer { application.transitions.inputEnds() }
@@ -38,7 +44,9 @@ internal import Scheduling
         if next == .background { liftTimeLimits(before: effects[(index + 1)...]) }
       case .call(let callback):
         if callback == .willTerminate {
-          await application.finishBackgroundTasksBeforeEnd(until: deadline, cause: cause)
+          application.tellUnseenEnd(step(.commitFirst))
+          await application.finishBackgroundTasksBeforeEnd(
+            until: deadline, isByHost: pending.isByHost, cause: cause)
         }
         if callback == .didFinishLaunching { application.restoreState() }
         call(callback, next: effects[(index + 1)...].firstCommittedState)
@@ -103,6 +111,8 @@ extension TransitionRun {
   /// Changes the state, and notifies the parts that depend on it; each part may rely on the parts before it.
   private func commit(_ next: ApplicationState) {
     let from = application.present.state
+    // What other threads have begun and ended so far belongs to the state before.
+    application.background.tellNews()
     application.setState(next)
     if next == .suspended {
       application.questions.pause()

@@ -18,6 +18,11 @@
   /// Whether the process that ended was the program's own, so that no other one can begin.
   private var endedForGood = false
 
+  /// The number of the latest transition that interceptors were called with.
+  private var lastTraced: TracedTransition.ID = 0
+  /// The number of the present transition, if interceptors were called with it.
+  private(set) var traced: TracedTransition.ID?
+
   init(_ configuration: Application.Configuration) {
     machine = LifecycleStateMachine(
       profile: configuration.profile,
@@ -34,6 +39,18 @@
 
   /// Notes that the input has been handled.
   func inputEnds() { inputCause = nil }
+
+  // MARK: Interceptors
+
+  /// Gives the transition that begins its number for interceptors.
+  func beginTracing() -> TracedTransition.ID {
+    lastTraced += 1
+    traced = lastTraced
+    return lastTraced
+  }
+
+  /// Notes that the transition and the operations that it began at its end belong to no call from now on.
+  func endTracing() { traced = nil }
 
   /// Takes an input, and returns the effects to perform.
   func handle(_ input: LifecycleInput) -> [LifecycleStateMachine.Effect] {

@@ -11,12 +11,18 @@ extension Application {
   /// Without background tasks the application is suspended earlier.
   ///
   /// A simulated system enforces the limit. A real host never suspends or purges its own program because of it.
-  public var backgroundTimeRemaining: Duration? { background.remaining }
+  ///
+  /// Any thread may read it.
+  public nonisolated var remainingBackgroundTime: Duration? { background.remaining }
 
   /// Begins a background task, which gives the application time to finish its work.
   ///
   /// Begin a task in the foreground if its work must not be cut off. All tasks share one allowance for each stay in the
   /// background, 30 s by default (``Configuration/backgroundTaskAllowance``). Names need not be unique.
+  ///
+  /// Any thread may call the method. The task has begun, or is refused, when it returns
+  /// (``BackgroundTask/wasRefused``). If the caller is not on the main actor, observers and the ledger learn of it soon
+  /// after, in the order of the calls.
   ///
   /// A simulated system enforces the allowance. While a task is open, the end of ``Configuration/backgroundStay`` does
   /// not suspend the application. The expiration handlers of all open tasks run 5 s before the end of the allowance
@@ -27,9 +33,10 @@ extension Application {
   /// application.
   ///
   /// After the expiration handlers have run, the application refuses further tasks until the stay ends. The stay ends
-  /// before ``WillEnterForeground``. A task that begins while the application is not running is refused, too. A refused
-  /// task gives no time. The application calls its expiration handler soon after this method has returned, unless the
-  /// task has ended by then.
+  /// before ``WillEnterForeground``. A task that begins while the application is suspended or not running is refused,
+  /// too. So is one that begins between the end of the wait for tasks and a suspension: a task that begins earlier is
+  /// awaited. A refused task gives no time. The application calls its expiration handler on the main actor, soon after
+  /// this method has returned, unless the task has ended by then.
   ///
   /// Do not begin the same task again in the expiration handler: it is refused again. After 1,000 refusals in one state
   /// the application reports the mistake (`refusedEndlessly:NAME`), and calls no further handler of a refused task until
@@ -41,7 +48,7 @@ extension Application {
   ///     released when it has been called or the task has ended.
   /// - Returns: the task; end it exactly once.
   /// - Complexity: constant; the end of the task is linear in the number of open tasks.
-  public func beginBackgroundTask(
+  public nonisolated func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void = {}
   ) -> Application.BackgroundTask {
     background.begin(named: name) { _ in expirationHandler() }
@@ -55,12 +62,22 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.
-  ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task.
+  ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task. It is
+  ///     released when it has been called or the task has ended.
   /// - Returns: the task; end it exactly once.
-  public func beginBackgroundTask(
+  public nonisolated func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor (Application.BackgroundTask) -> Void
   ) -> Application.BackgroundTask {
     background.begin(named: name, expirationHandler: expirationHandler)
+  }
+
+  /// Ends the background task with a number, as ``BackgroundTask/end()`` does; any thread may call it.
+  ///
+  /// - Parameters:
+  ///   - number: the task's number; one that no task has counts as that of a task that has ended.
+  ///   - name: the name in the report that the task has already ended.
+  package nonisolated func endBackgroundTask(numbered number: Int, named name: String) {
+    background.end(number, name: name)
   }
 
   /// Runs an operation inside a background task, which ends with the operation.
@@ -69,6 +86,8 @@ extension Application {
   /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, a simulated system cancels the
   /// operation. If the task is refused, the operation runs, cancelled from the beginning. It does not run
   /// if the task is refused endlessly.
+  ///
+  /// Any thread may call the method. The task has begun, or is refused, when it returns.
   ///
   /// The hosts of terminal programs and services wait for the operation:
   ///
@@ -87,7 +106,7 @@ extension Application {
   ///     queued.
   /// - Returns: the task of the operation, which you may await or cancel.
   @discardableResult
-  public func performBackgroundTask(
+  public nonisolated func performBackgroundTask(
     named name: String, _ operation: @escaping @MainActor () async -> Void
   ) -> Task<Void, Never> {
     background.perform(named: name, operation)
@@ -110,6 +129,12 @@ extension Application {
 // MARK: - The system's clock
 
 extension Application {
+  /// Whether threads outside a simulation have begun or ended background tasks, and the main actor does not know it.
+  package nonisolated var hasNewsOfBackgroundTasks: Bool { background.hasNews }
+
+  /// Tells the main actor which background tasks have begun and ended, and calls the handlers of refused ones.
+  package func tellNewsOfBackgroundTasks() { background.callRefusedTasks() }
+
   /// Enforces the times of the background, as a simulated system does: suspension, expiration and purge.
   package func enforceBackgroundTime() { background.enforce() }
 
@@ -118,12 +143,16 @@ extension Application {
       guard let self else { return }
       inbox.add(.backgroundClock, for: self)
     }
-    background.didBegin = { [weak self] in self?.callBegins($0) }
-    background.didSpend = { [weak self] in self?.note($0, of: $1) }
+    background.didBegin = { [weak self] in self?.callBegins($0, isLongRunning: true) }
+    background.intercepted = { [weak self] in
+      $1 == nil ? self?.interceptedCall($0, isLongRunning: true) : self?.intercepted($1)
+    }
+    background.didSpend = { [weak self] in self?.note($0, of: $1?.id) }
     background.didBeginStay = { [weak self] now, cause in
       guard let self else { return }
       ownLedger.beginStay(transitions.presentCause ?? cause, at: now)
     }
+    background.hasWork = { [weak ownTasks] in ownTasks?.hasWork == true }
     background.didReport = { [weak self] kind, name, cause in
       guard let self else { return }
       record(kind, name, transitions.presentCause ?? cause)
@@ -155,18 +184,24 @@ extension Application {
 // MARK: - Before the process is stopped, or ends
 
 extension Application {
-  /// Lets open background tasks end before the application does.
+  /// Lets open background tasks end before the application does, and waits for the rest of the grace.
   ///
   /// After a didEnterBackground in the same transition, the tasks have the rest of its budget. If the application was
   /// in the background already, they have half of the budget of willTerminate, so that handlers and resources have the
   /// other half. After half of their time the expiration handlers run. A task that does not end is reported as an
-  /// overrun. A simulated system enforces its own time limits, and ends the tasks without waiting, as iOS does.
+  /// overrun. A simulated system enforces its own time limits, and ends the tasks without waiting, as iOS does, unless
+  /// it plays the end by a host.
+  ///
+  /// The grace (``Configuration/backgroundGrace``) is part of the same time. Work that a handler of willTerminate starts
+  /// has none: the process ends with that step, as on iOS.
   ///
   /// - Parameters:
   ///   - deadline: the end of the budget of didEnterBackground; nil if the application was in the background already.
+  ///   - isByHost: whether a simulated system plays the end by a host.
   ///   - cause: the cause of the end.
-  func finishBackgroundTasksBeforeEnd(until deadline: Duration?, cause: LifecycleCause) async {
-    guard !tearDown.enforcesBudgets, background.hasOpenTasks else { return }
+  func finishBackgroundTasksBeforeEnd(until deadline: Duration?, isByHost: Bool, cause: LifecycleCause) async {
+    let grace = background.graceNow()
+    guard isByHost || !tearDown.enforcesBudgets, background.hasOpenTasks || grace != nil else { return }
     var (callback, length) = (ApplicationCallback.didEnterBackground, configuration.didEnterBackgroundBudget)
     // This wait delays the next callback in any case. Operations that the tasks need, such as an acquire, must begin.
     manager.performNow(orLater: true)
@@ -178,7 +213,7 @@ extension Application {
       (callback, length) = (.willTerminate, configuration.willTerminateBudget)
       if let deadline = tearDown.deadline { end = now + (deadline - now) / 2 }
     }
-    let names = await background.finishTasks(by: end)
+    let names = await background.finishTasks(by: end, grace: grace)
     guard !names.isEmpty else { return }
     for name in names { report(.backgroundTimeExpired, name, cause) }
     background.noteUnended()
@@ -189,7 +224,8 @@ extension Application {
   ///
   /// The method queues ``SystemInput/home`` and returns at once; any thread may call it. When that transition has ended,
   /// the application waits for open background tasks, and then takes ``SystemInput/suspend``. The tear-down and the tasks
-  /// share the budget of `didEnterBackground`. Tasks that are still open at its end are reported as an overrun. It does not
+  /// share the budget of `didEnterBackground`, and so does the grace (``Configuration/backgroundGrace``), for which the
+  /// application waits, too. Tasks that are still open at its end are reported as an overrun. It does not
   /// wait for background modes: they let the application run in the background, and do not keep the process from being
   /// stopped.
   ///
@@ -226,6 +262,9 @@ extension Application {
     await finish(beginSuspension(cause: cause), cause: cause, within: budget)
   }
 
+  /// Whether the application is about to be suspended, and not only in the background.
+  package var isBeingSuspended: Bool { inbox.hasBegunSuspension }
+
   /// Revokes the suspensions that have begun, without another input.
   package func revokeSuspensions() {
     inbox.revokeSuspensions()
@@ -241,14 +280,14 @@ extension Application {
     return (order, home)
   }
 
-  /// Lets background tasks end after `home`, and suspends the application unless the suspension was revoked.
+  /// Lets background tasks and the grace end after `home`, and suspends the application unless the suspension was revoked.
   private func finish(
     _ suspension: BegunSuspension, cause: LifecycleCause, within budget: Duration? = nil
   ) async -> TransitionReport {
     let home = await tasks.waitOnMainActor { await suspension.home.report }
     let budget = budget ?? configuration.didEnterBackgroundBudget
     let spent = home.outcome == .completed ? home.duration : .zero
-    let open = await finishBackgroundTasks(within: budget - spent, cause: cause) { [inbox] in
+    let open = await finishBackgroundTasks(within: budget - spent, before: suspension.order, cause: cause) { [inbox] in
       !inbox.hasRevokedSuspension(since: suspension.order)
     }
     if !open.isEmpty {
@@ -261,6 +300,7 @@ extension Application {
     if inbox.endSuspension(with: suspend, for: self) {
       report.to = await tasks.waitOnMainActor { await answer.report }.to
     }
+    background.reopen(after: suspension.order)
     return report
   }
 
@@ -272,16 +312,20 @@ extension Application {
   ///
   /// - Parameters:
   ///   - budget: the time that the tasks may take.
+  ///   - suspension: the number of the suspension that follows at once, if one does.
   ///   - cause: the cause of the wait, for records.
   ///   - isWanted: whether the tasks must still end; read again at each `BackgroundTaskManager.checkWaits()`.
   /// - Returns: the names of the tasks that are still open after their time, in the order in which they began.
   @discardableResult
   package func finishBackgroundTasks(
-    within budget: Duration, cause: LifecycleCause, while isWanted: @escaping @MainActor () -> Bool = { true }
+    within budget: Duration, before suspension: Int? = nil, cause: LifecycleCause,
+    while isWanted: @escaping @MainActor () -> Bool = { true }
   ) async -> [String] {
     ambientCause = cause
     defer { ambientCause = nil }
-    let open = await background.finishTasks(by: running.instant(after: budget), while: isWanted)
+    let open = await background.finishTasks(
+      by: running.instant(after: budget), before: suspension, grace: suspension == nil ? nil : background.graceNow(),
+      while: isWanted)
     for name in open { report(.backgroundTimeExpired, name, cause) }
     return open
   }

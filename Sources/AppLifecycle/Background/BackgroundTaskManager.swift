@@ -2,23 +2,20 @@ internal import PubSub
 internal import Scheduling
 
 /// Performs background tasks and modes, and calls back when one of the system's time limits has passed.
+///
+/// Any thread begins and ends tasks. One lock guards the decisions and the news of them, so that the news has the order
+/// of the calls. The main actor tells the news: before the call returns if the caller runs on the main actor, otherwise
+/// soon after. Each method that acts on a task tells the news first.
 @MainActor final class BackgroundTaskManager {
   /// The clock of the limits, which stands still while the process does.
-  private let clock: ClockHandle
+  private nonisolated let clock: ClockHandle
   /// Returns the time of the application's clock, for the ledger.
-  private let elapsed: @Sendable () -> Duration
-  private let starter: TaskStarter
-  private var time: BackgroundTimeStateMachine
+  private nonisolated let elapsed: @Sendable () -> Duration
+  private nonisolated let starter: TaskStarter
+  private nonisolated let scope: WorkOwner
+  private nonisolated let state: Guarded<BackgroundTasks>
   /// The calls of the tasks whose beginning observers have received.
-  private var calls: [BackgroundTimeStateMachine.TaskID: TracedCall.ID] = [:]
-  private var expirationHandlers: [BackgroundTimeStateMachine.TaskID: @MainActor () -> Void] = [:]
-  /// The operations of ``Application/performBackgroundTask(named:_:)`` for which an end of the application may wait.
-  private var operations: [BackgroundTimeStateMachine.TaskID: (task: Task<Void, Never>, run: AwaitedRun)] = [:]
-  private let scope: WorkOwner
-  /// The refused tasks whose handlers have not been called.
-  private var refusals = RefusedTasks()
-  /// The number of the process; modes of an earlier process ended with it.
-  private var process = 0
+  private var calls: [BackgroundTimeStateMachine.TaskID: TracedCall] = [:]
 
   /// Whether the time limits are enforced, as in a simulated system.
   private var isEnforced = false
@@ -28,6 +25,10 @@ internal import Scheduling
   /// Whether a deadline has passed and ``nextAction()`` has not been called yet.
   private var hasStruck = false
 
+  /// The grace of the present stay.
+  var grace: GracePeriod
+  /// Returns whether work is under way that the application knows of, other than background tasks.
+  var hasWork: (@MainActor () -> Bool)?
   /// The waits for the end of the tasks: before the process is stopped, before the machine sleeps, or both.
   private var waiters: [OneShot] = []
 
@@ -36,9 +37,11 @@ internal import Scheduling
   /// The closure must call ``nextAction()`` between two transitions.
   var clockDidStrike: (@MainActor () -> Void)?
   /// Called with the ledger entry of a task that has ended.
-  var didSpend: (@MainActor (LedgerEntry, _ call: TracedCall.ID?) -> Void)?
-  /// Called when a task begins; returns the number to which its end refers, if there are observers.
-  var didBegin: (@MainActor (LedgerEntry) -> TracedCall.ID?)?
+  var didSpend: (@MainActor (LedgerEntry, _ call: TracedCall?) -> Void)?
+  /// Called when a task begins; returns the call to which its end refers, if there are observers or interceptors.
+  var didBegin: (@MainActor (LedgerEntry) -> TracedCall?)?
+  /// Returns a call, which has perhaps begun, with the interceptors to run around it; nil if there are none.
+  var intercepted: (@MainActor (LedgerEntry, TracedCall?) -> InterceptedCall?)?
   /// Called when the end of the last mode has begun a new stay.
   var didBeginStay: (@MainActor (_ now: Duration, _ cause: LifecycleCause) -> Void)?
   /// Called with the kind and name of a record, and with its cause if no transition is its cause.
@@ -49,162 +52,195 @@ internal import Scheduling
     starter: TaskStarter, scope: WorkOwner
   ) {
     (self.clock, self.elapsed, self.starter, self.scope) = (clock, elapsed, starter, scope)
-    time = BackgroundTimeStateMachine(
-      limits: .init(
-        stay: configuration.backgroundStay, allowance: configuration.backgroundTaskAllowance,
-        expirationLead: configuration.backgroundExpirationLead))
+    grace = GracePeriod(configuration.backgroundGrace)
+    state = Guarded(
+      BackgroundTasks(
+        limits: .init(
+          stay: configuration.backgroundStay, allowance: configuration.backgroundTaskAllowance,
+          expirationLead: configuration.backgroundExpirationLead)))
   }
 
   /// The time that the application may still run; nil if it is not limited.
-  var remaining: Duration? { time.remaining(at: clock.now()) }
+  nonisolated var remaining: Duration? {
+    let now = clock.now()
+    return state.withLock { $0.time.remaining(at: now) }
+  }
 
-  var hasOpenTasks: Bool { !time.tasks.isEmpty }
+  nonisolated var hasOpenTasks: Bool { state.withLock { !$0.time.tasks.isEmpty } }
 
   /// The names of the open tasks, in the order in which they began.
-  var openTasks: [String] { time.tasks.map(\.name) }
+  nonisolated var openTasks: [String] { state.withLock { $0.time.tasks.map(\.name) } }
 
-  func didCommit(_ state: ApplicationState) {
-    let lost = state == .notRunning ? time.tasks : []
-    time.didCommit(state, at: clock.now())
-    refusals.begin()
+  func didCommit(_ next: ApplicationState) {
+    let (now, elapsed) = (clock.now(), elapsed())
+    grace.didCommit(next, at: now)
+    drop(state.withLock { $0.didCommit(next, at: now, elapsed: elapsed) })
     // Last, because the callbacks for the ends of tasks may begin and end tasks.
-    if state == .notRunning { loseProcess(lost) }
-    setClock()
+    tellNews()
     endWait()
   }
 
   /// Ends the limits of the stay, because the application is about to enter the foreground.
   func willEnterForeground() {
-    time.willEnterForeground()
+    state.withLock { $0.time.willEnterForeground() }
     setClock()
   }
 
   /// Drops the tasks and modes of the process without calling handlers.
-  ///
-  /// - Parameter lost: the tasks that were open.
-  func loseProcess(_ lost: [BackgroundTimeStateMachine.OpenTask] = []) {
-    process += 1
-    expirationHandlers = [:]
-    // In the order in which they began, so that their reactions are repeatable.
-    let stopped = operations.sorted { $0.key < $1.key }.map(\.value)
-    operations = [:]
-    for operation in stopped {
-      operation.task.cancel()
+  func loseProcess() { drop(state.withLock { $0.loseProcess() }) }
+
+  private func drop(_ remains: BackgroundTasks.Remains) {
+    for operation in remains.operations {
+      operation.cancel()
       operation.run.isOver = true
     }
-    for task in lost { noteTime(of: task, .cutShort) }
   }
 }
 
 // MARK: - Tasks and modes
 
 extension BackgroundTaskManager {
-  func begin(
+  nonisolated func begin(
     named name: String, expirationHandler: @escaping @MainActor (Application.BackgroundTask) -> Void
   ) -> Application.BackgroundTask {
-    let (id, isRefused) = time.beginTask(named: name, at: elapsed())
-    let task = Application.BackgroundTask(name: name, id: id, manager: self)
-    if isRefused {
-      guard noteRefusal(of: name) else { return task }
-      refusals.add(id) { expirationHandler(task) }
-      // The caller may need the task that this method returns, so it must have returned before the call.
-      starter.startOnMainActor { [weak self] in self?.callRefusedTasks() }
-    } else {
-      expirationHandlers[id] = { expirationHandler(task) }
-      noteBegin(of: id)
-      setClock()
+    let now = elapsed()
+    let (task, mustCall) = state.withLock { state in
+      let begun = state.begin(named: name, at: now)
+      let task = Application.BackgroundTask(name: name, begun, manager: self)
+      if begun.isCalled { state.set({ expirationHandler(task) }, for: begun) }
+      return (task, begun.isRefused && begun.isCalled)
     }
+    // The caller may need the task that this method returns, so it must have returned before the call.
+    if mustCall, mayStartTasks { starter.startOnMainActor { [weak self] in self?.callRefusedTasks() } }
+    tell()
     return task
   }
 
-  func perform(named name: String, _ operation: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
-    let (id, isRefused) = time.beginTask(named: name, at: elapsed())
-    let isCalled = !isRefused || noteRefusal(of: name)
-    let task = Application.BackgroundTask(name: name, id: id, manager: self)
-    // The end of the process waits for the operation, so the operation must not wait for that end.
-    let run = AwaitedRun(of: scope, generation: process)
+  nonisolated func perform(
+    named name: String, _ operation: @escaping @MainActor () async -> Void
+  ) -> Task<Void, Never> {
+    let now = elapsed()
+    let (begun, own) = state.withLock { state in
+      let begun = state.begin(named: name, at: now)
+      // The end of the process waits for the operation, so the operation must not wait for that end.
+      let own = BackgroundOperation(AwaitedRun(of: scope, generation: state.process))
+      if !begun.isRefused {
+        state.set(own, for: begun)
+        state.set({ own.cancel() }, for: begun)
+      }
+      return (begun, own)
+    }
+    let task = Application.BackgroundTask(name: name, begun, manager: self)
+    if begun.isRefused { own.cancel() }
     // No end waits for a refused operation, but the handler that starts it may, so it keeps that handler's context.
-    let context = HandlerContext.current
+    let context = begun.isRefused ? HandlerContext.current : nil
     let running = starter.startOnMainActor(
       for: EventBus.Subscriber(label: "background task \(name)", fileID: "", line: 0)
-    ) {
-      if !isRefused {
-        await HandlerContext.with(run) { await operation() }
-      } else if isCalled {
-        await HandlerContext.with(context) { await operation() }
+    ) { [weak self] in
+      own.willRun()
+      if begun.isCalled {
+        let call = self?.interceptedCall(of: begun.id, named: name)
+        if begun.isRefused {
+          await HandlerContext.with(context) { await call.run { await operation() } }
+        } else {
+          await HandlerContext.with(own.run) { await call.run { await operation() } }
+        }
       }
       task.end()
     }
-    if isRefused {
-      running.cancel()
-    } else {
-      operations[id] = (running, run)
-      expirationHandlers[id] = { running.cancel() }
-      noteBegin(of: id)
-      setClock()
-    }
+    own.start(as: running)
+    tell()
     return running
   }
 
-  /// Records that a task is refused.
-  ///
-  /// - Returns: whether to call its handler or operation: false if tasks are begun without end.
-  private func noteRefusal(of name: String) -> Bool {
-    let cause = LifecycleCause(rawValue: "task:begin:\(name)")
-    // A task of code that outlives its process is refused without a record.
-    if time.hasProcess { didReport?(.task, "refused:\(name)", cause) }
-    switch refusals.note() {
-    case .isCalled: return true
-    case .isFirstTooMany: didReport?(.report, LifecycleReport(.refusedEndlessly, name).recordName, cause)
-    case .isTooMany: break
-    }
-    return false
+  nonisolated func end(_ id: BackgroundTimeStateMachine.TaskID, name: String) {
+    let now = elapsed()
+    let handler = state.withLock { $0.end(id, named: name, at: now) }
+    withExtendedLifetime(handler) {}
+    tell()
   }
 
   /// Calls the handlers of the refused tasks, and of the tasks that these handlers begin, one after another.
-  private func callRefusedTasks() {
-    while let handler = refusals.next() { handler() }
+  func callRefusedTasks() {
+    tellNews()
+    while let handler = state.withLock({ $0.nextRefused() }) { handler() }
   }
 
-  func end(_ id: BackgroundTimeStateMachine.TaskID, name: String) {
-    let task = time[id]
-    let end = time.endTask(id)
-    expirationHandlers[id] = nil
-    refusals.remove(id)
-    let operation = operations.removeValue(forKey: id)
-    operation?.run.isOver = true
-    // An operation is cancelled at its expiration.
-    if let task { noteTime(of: task, task.hasExpired && operation != nil ? .cancelled : .completed) }
-    if end == .endedTwice {
-      didReport?(
-        .report, LifecycleReport(.taskEndedTwice, name).recordName, LifecycleCause(rawValue: "task:end:\(name)"))
+  private func interceptedCall(of id: BackgroundTimeStateMachine.TaskID, named name: String) -> InterceptedCall? {
+    tellNews()
+    return intercepted?(entry(named: name, began: elapsed(), duration: .zero, .completed), calls[id])
+  }
+
+  private func entry(
+    named name: String, began: Duration, duration: Duration, _ outcome: LedgerEntry.Outcome
+  ) -> LedgerEntry {
+    LedgerEntry(
+      .task, name, step: CallStep.backgroundTask.rawValue, began: began, duration: duration, outcome: outcome)
+  }
+
+  // MARK: News
+
+  /// Whether the caller's thread may start tasks.
+  ///
+  /// A thread outside a simulation must not wake a task inside it. The script that is played tells the news of such threads.
+  private nonisolated var mayStartTasks: Bool { starter.executor == nil || MainQueue.isCurrent }
+
+  /// Whether ``callRefusedTasks()`` has something to do.
+  nonisolated var hasNews: Bool { state.withLock { $0.hasNews || $0.hasRefused } }
+
+  /// Tells the news of a call: at once on the main actor, otherwise soon.
+  private nonisolated func tell() {
+    if MainQueue.isCurrent { return MainActor.assumeIsolated { tellNews() } }
+    guard mayStartTasks, state.withLock({ $0.mustStartTelling() }) else { return }
+    starter.startOnMainActor { [weak self] in self?.tellNews() }
+  }
+
+  /// Tells the news so far.
+  ///
+  /// It takes one piece of news at a time: observers may begin and end tasks, and then tell the rest.
+  func tellNews() {
+    while let news = state.withLock({ $0.nextNews() }) {
+      switch news {
+      case .began(let task):
+        calls[task.id] = didBegin?(entry(named: task.name, began: task.began, duration: .zero, .completed))
+      case .ended(let task, let outcome, let end):
+        didSpend?(
+          entry(named: task.name, began: task.began, duration: end - task.began, outcome),
+          calls.removeValue(forKey: task.id))
+      case .refused(let name, let refusal, let hasProcess): tellRefusal(of: name, refusal, hasProcess: hasProcess)
+      case .endedTwice(let name):
+        didReport?(
+          .report, LifecycleReport(.taskEndedTwice, name).recordName, LifecycleCause(rawValue: "task:end:\(name)"))
+      }
     }
     setClock()
-    if time.tasks.isEmpty { endWait() }
+    if !waiters.isEmpty, !hasOpenTasks { endWait() }
   }
 
-  private func noteBegin(of id: BackgroundTimeStateMachine.TaskID) {
-    guard let task = time[id] else { return }
-    calls[id] = didBegin?(
-      LedgerEntry(.task, task.name, step: CallStep.backgroundTask.rawValue, began: task.began, duration: .zero))
+  private func tellRefusal(of name: String, _ refusal: RefusedTasks.Refusal, hasProcess: Bool) {
+    let cause = LifecycleCause(rawValue: "task:begin:\(name)")
+    // The process may have ended since.
+    if hasProcess, state.withLock({ $0.time.hasProcess }) { didReport?(.task, "refused:\(name)", cause) }
+    guard refusal == .isFirstTooMany else { return }
+    didReport?(.report, LifecycleReport(.refusedEndlessly, name).recordName, cause)
   }
 
-  private func noteTime(of task: BackgroundTimeStateMachine.OpenTask, _ outcome: LedgerEntry.Outcome) {
-    didSpend?(
-      LedgerEntry(
-        .task, task.name, step: CallStep.backgroundTask.rawValue, began: task.began, duration: elapsed() - task.began,
-        outcome: outcome), calls.removeValue(forKey: task.id))
-  }
+  // MARK: Modes
 
   func begin(_ mode: BackgroundMode) -> BackgroundModeAssertion {
-    time.beginMode()
+    let process = state.withLock { state in
+      state.time.beginMode()
+      return state.process
+    }
     setClock()
     return BackgroundModeAssertion(mode: mode, process: process, manager: self)
   }
 
   func end(_ mode: BackgroundMode, process: Int) {
-    guard process == self.process else { return }
-    if time.endMode(at: clock.now()) {
+    let now = clock.now()
+    let hasBegunStay = state.withLock { $0.process == process ? $0.time.endMode(at: now) : nil }
+    guard let hasBegunStay else { return }
+    if hasBegunStay {
       didBeginStay?(elapsed(), LifecycleCause(rawValue: "mode:end:\(mode.rawValue)"))
     }
     setClock()
@@ -222,7 +258,9 @@ extension BackgroundTaskManager {
 
   /// Returns the first action that is due, or nil; the caller performs it and calls this again.
   func nextAction() -> BackgroundTimeStateMachine.Action? {
-    let action = time.nextAction(at: clock.now())
+    tellNews()
+    let now = clock.now()
+    let action = state.withLock { $0.time.nextAction(at: now) }
     if action == nil {
       hasStruck = false
       setClock()
@@ -232,24 +270,24 @@ extension BackgroundTaskManager {
 
   /// Calls a task's expiration handler, after a record of the expiration.
   func expire(_ id: BackgroundTimeStateMachine.TaskID) {
-    guard let name = time[id]?.name else { return }
-    didReport?(.task, "expire:\(name)", "expire")
-    expirationHandlers.removeValue(forKey: id)?()
+    tellNews()
+    guard let handler = state.withLock({ $0.takeHandler(of: id) }) else { return }
+    didReport?(.task, "expire:\(handler.name)", "expire")
+    handler.call?()
     // The process may end soon, so the handlers of tasks that this one began do not wait for their own turn.
     callRefusedTasks()
   }
 
   /// Notes in the ledger each task that was not ended in time.
   func noteUnended() {
-    for task in time.giveUpTasks() {
-      noteTime(of: task, .neverEnded)
-      operations[task.id]?.run.isOver = true
-    }
+    let now = elapsed()
+    state.withLock { $0.giveUp(at: now) }
+    tellNews()
   }
 
   /// Starts a task that sleeps until the next deadline; stops the sleeping task if there is no deadline.
   private func setClock() {
-    let next = isEnforced && !hasStruck ? time.nextDeadline : nil
+    let next = isEnforced && !hasStruck ? state.withLock { $0.time.nextDeadline } : nil
     guard next != deadline else { return }
     deadline = next
     sleeper?.cancel()
@@ -284,33 +322,61 @@ extension BackgroundTaskManager {
   ///
   /// - Parameters:
   ///   - deadline: the end of the wait.
+  ///   - suspension: the number of the suspension that follows at once. When the wait ends, further tasks are refused
+  ///     until the application runs on or ``reopen(after:)`` is called. Nil if tasks may go on to begin.
+  ///   - grace: the grace for work that nothing announced; the wait lasts for its rest, too.
   ///   - isWanted: whether the tasks must still end; read again at each ``checkWaits()``.
   /// - Returns: the names of the tasks that are still open after their time, in the order in which they began; empty if
   ///   the wait was no longer wanted, or the application is not in the background.
   func finishTasks(
-    by deadline: Duration, while isWanted: @escaping @MainActor () -> Bool = { true }
+    by deadline: Duration, before suspension: Int? = nil, grace: GracePeriod.End? = nil,
+    while isWanted: @escaping @MainActor () -> Bool = { true }
   ) async -> [String] {
-    func mustFinish() -> Bool { isWanted() && time.isInBackground }
+    func mustFinish() -> Bool { isWanted() && state.withLock { $0.time.isInBackground } }
     let now = clock.now()
-    await waitForTasks(until: now + max(.zero, deadline - now) / 2, while: mustFinish)
-    // While a mode lasts, no task is refused, so handlers that begin new tasks could go on for ever: expire only the
-    // tasks up to this one.
-    let last = time.tasks.last?.id ?? -1
-    // Stop when all have ended: an expiration would make the state machine refuse further tasks.
-    while mustFinish(), !time.tasks.isEmpty, let id = time.expireNext(notAfter: last) { expire(id) }
-    await waitForTasks(until: deadline, while: mustFinish)
+    let half = now + max(.zero, deadline - now) / 2
+    // Again if another thread has begun a task since: it is open, so it is awaited, too.
+    repeat {
+      await waitForTasks(until: half, grace, while: mustFinish)
+      // While a mode lasts, no task is refused, so handlers that begin new tasks could go on for ever: expire only the
+      // tasks up to this one.
+      let last = state.withLock { $0.time.tasks.last?.id ?? -1 }
+      while mustFinish(), let id = state.withLock({ $0.time.expireNext(ofOpen: last) }) { expire(id) }
+      await waitForTasks(until: deadline, grace, while: mustFinish)
+    } while mustFinish() && !close(before: suspension, isTimeUp: clock.now() >= deadline)
     return mustFinish() ? openTasks : []
   }
+
+  /// Refuses further tasks, unless a task is open that still has time.
+  private func close(before suspension: Int?, isTimeUp: Bool) -> Bool {
+    guard let suspension else { return true }
+    return state.withLock { $0.time.close(before: suspension, isTimeUp: isTimeUp) }
+  }
+
+  /// Accepts tasks again, because a suspension does not take place.
+  func reopen(after suspension: Int) { state.withLock { $0.time.reopen(after: suspension) } }
 
   /// Lets each wait find out whether it is still wanted.
   func checkWaits() { endWait() }
 
-  /// Waits until no task is open, the wait is no longer wanted, or a deadline has passed.
-  private func waitForTasks(until deadline: Duration, while mustFinish: @MainActor () -> Bool) async {
+  /// Returns the end of the grace if the application must run on for it now; nil if there is none.
+  func graceNow() -> GracePeriod.End? { grace.end(at: clock.now()).flatMap { isGranted($0) ? $0 : nil } }
+
+  private func isGranted(_ grace: GracePeriod.End) -> Bool {
+    clock.now() < grace.instant && (!grace.endsEarly || hasOpenTasks || hasWork?() == true)
+  }
+
+  /// Waits until no task is open and the grace has ended, the wait is no longer wanted, or a deadline has passed.
+  private func waitForTasks(
+    until deadline: Duration, _ grace: GracePeriod.End?, while mustFinish: @MainActor () -> Bool
+  ) async {
     // This wait also ends when another wait, with an earlier deadline, ends.
-    while mustFinish(), !time.tasks.isEmpty, clock.now() < deadline {
+    while mustFinish(), clock.now() < deadline {
+      let granted = grace.flatMap { isGranted($0) ? $0 : nil }
+      guard hasOpenTasks || granted != nil else { return }
+      let end = min(deadline, granted?.instant ?? deadline)
       let timer = starter.startOnMainActor { [clock, starter, weak self] in
-        guard await starter.waitOnMainActor({ (try? await clock.sleepUntil(deadline)) != nil }) else { return }
+        guard await starter.waitOnMainActor({ (try? await clock.sleepUntil(end)) != nil }) else { return }
         self?.timeIsUp()
       }
       let wait = OneShot()

@@ -63,6 +63,8 @@ struct BackgroundTimeStateMachine: Sendable, Hashable {
   private var stayBegan: Duration?
   /// Whether the tasks of the stay have expired, so that new tasks are refused until the stay ends.
   private var refusesTasks = false
+  /// The number of the suspension that follows at once, so that new tasks are refused.
+  private var suspension: Int?
   /// The open tasks, in the order in which they began.
   private(set) var tasks: [OpenTask] = []
   /// The tasks that were refused or given up, and have not ended yet.
@@ -90,7 +92,7 @@ extension BackgroundTimeStateMachine {
   /// The tasks and modes end with the process.
   mutating func didCommit(_ state: ApplicationState, at now: Duration) {
     self.state = state
-    isReturning = false
+    (isReturning, suspension) = (false, nil)
     if state == .notRunning {
       tasks = []
       timeless = []
@@ -103,7 +105,9 @@ extension BackgroundTimeStateMachine {
   /// Ends the stay, because the application is about to enter the foreground.
   ///
   /// Tasks that begin from now on have no limit.
-  mutating func willEnterForeground() { (isReturning, stayBegan, refusesTasks) = (true, nil, false) }
+  mutating func willEnterForeground() {
+    (isReturning, stayBegan, refusesTasks, suspension) = (true, nil, false, nil)
+  }
 
   /// Returns the time that the application may still run; nil if it is not limited.
   func remaining(at now: Duration) -> Duration? {
@@ -123,11 +127,12 @@ extension BackgroundTimeStateMachine {
 extension BackgroundTimeStateMachine {
   /// Begins a task.
   ///
-  /// The task is refused if the tasks of the stay have expired, or if there is no process.
+  /// The task is refused if the tasks of the stay have expired, if the application is about to be suspended and nothing
+  /// waits for tasks any more, if it is suspended, or if there is no process.
   mutating func beginTask(named name: String, at now: Duration) -> (id: TaskID, isRefused: Bool) {
     let id = nextID
     nextID += 1
-    let isRefused = refusesTasks || !hasProcess
+    let isRefused = refusesTasks || suspension != nil || !state.runsCode
     if isRefused { timeless.insert(id) } else { tasks.append(OpenTask(id: id, name: name, began: now)) }
     return (id, isRefused)
   }
@@ -150,6 +155,20 @@ extension BackgroundTimeStateMachine {
     defer { tasks = [] }
     timeless.formUnion(tasks.map(\.id))
     return tasks
+  }
+
+  /// Refuses further tasks before a suspension, unless a task is open that still has time.
+  ///
+  /// - Returns: whether tasks are refused from now on, until a commit, the return, or ``reopen(after:)``.
+  mutating func close(before suspension: Int, isTimeUp: Bool) -> Bool {
+    guard tasks.isEmpty || isTimeUp else { return false }
+    self.suspension = suspension
+    return true
+  }
+
+  /// Accepts tasks again, because the suspension does not take place.
+  mutating func reopen(after suspension: Int) {
+    if self.suspension == suspension { self.suspension = nil }
   }
 
   subscript(id: TaskID) -> OpenTask? { tasks.first { $0.id == id } }
@@ -193,9 +212,19 @@ extension BackgroundTimeStateMachine {
     guard let stayBegan else { return nil }
     let length = now - stayBegan
     if length >= limits.expiration, let id = expireNext() { return .expire(id) }
-    guard !tasks.isEmpty else { return length >= limits.stay ? .suspend : nil }
+    guard !tasks.isEmpty else {
+      guard length >= limits.stay else { return nil }
+      // A task that another thread begins before the commit would stand still without an answer.
+      refusesTasks = true
+      return .suspend
+    }
     return length >= limits.allowance ? .purge(because: tasks.map(\.name)) : nil
   }
+
+  /// Returns the next task that expires before a stop, as ``expireNext(notAfter:)`` does; nil if no task is open.
+  ///
+  /// If all have ended, further tasks are not refused.
+  mutating func expireNext(ofOpen last: TaskID) -> TaskID? { tasks.isEmpty ? nil : expireNext(notAfter: last) }
 
   /// Returns the first open task whose expiration handler has not been called yet, and marks it as expired.
   ///

@@ -3,7 +3,7 @@
 /// A handler of a refused task may begin a task, which is refused, too. Handlers are therefore called one after another
 /// and never inside one another. After ``limit`` refusals in one state of the application, no further handler is called,
 /// because handlers that begin tasks again and again would keep the main actor busy for ever.
-struct RefusedTasks {
+struct RefusedTasks: Sendable {
   typealias TaskID = BackgroundTimeStateMachine.TaskID
 
   /// Whether the handler of a refused task is called.
@@ -33,8 +33,13 @@ struct RefusedTasks {
   /// Adds a handler to call.
   mutating func add(_ id: TaskID, _ handler: @escaping @MainActor () -> Void) { waiting.append((id, handler)) }
 
-  /// Removes the handler of a task that has ended.
-  mutating func remove(_ id: TaskID) { waiting.removeAll { $0.id == id } }
+  /// Removes the handler of a task that has ended, and returns it.
+  mutating func remove(_ id: TaskID) -> (@MainActor () -> Void)? {
+    waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0).handler }
+  }
+
+  /// Whether a handler waits to be called.
+  var hasWaiting: Bool { !waiting.isEmpty }
 
   /// Takes the next handler to call; nil if none waits.
   mutating func next() -> (@MainActor () -> Void)? { waiting.isEmpty ? nil : waiting.removeFirst().handler }

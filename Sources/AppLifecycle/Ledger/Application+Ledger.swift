@@ -37,14 +37,14 @@ extension Application {
   ///   - code: the code that threw it.
   ///   - step: the purpose of the call, as in the ledger.
   ///   - hasRecipient: whether the error has another recipient, which decides what follows.
-  ///   - isToldByResource: whether the change of the resource's health tells of the error.
+  ///   - isToldByEvent: whether `ResourceDidChange` or `RunDidEnd` tells of the error.
   nonisolated func report(
     _ error: any Error, of code: EventBus.Subscriber, _ step: CallStep, hasRecipient: Bool = false,
-    isToldByResource: Bool = false
+    isToldByEvent: Bool = false
   ) {
     var failure = EventBus.HandlerFailure(
       subscriber: code, eventName: EventName(rawValue: step.rawValue), error: error, hasRecipient: hasRecipient)
-    (failure.isInLedger, failure.isToldByResource) = (true, isToldByResource)
+    (failure.isInLedger, failure.isToldByEvent) = (true, isToldByEvent)
     bus.report(failure)
   }
 
@@ -61,7 +61,7 @@ extension Application {
         // For observers every end has a beginning.
         let call = callBegins(entry)
         entry.outcome = .failed(String(describing: failure.error))
-        note(entry, of: call)
+        note(entry, of: call?.id)
       }
     }
   }

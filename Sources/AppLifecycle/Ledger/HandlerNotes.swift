@@ -7,6 +7,7 @@ internal import PubSub
 @MainActor final class HandlerNotes {
   let page: LedgerKeeper.PageID?
   let wantsBeginnings: Bool
+  let wrapsHandlers: Bool
   private let method: String
   private let isTearDown: Bool
   /// The observers of the application while synchronous handlers are called; nil later, because a post whose
@@ -15,13 +16,16 @@ internal import PubSub
   /// The time after which a handler is late; nil if the handlers have no deadline.
   private let deadline: Duration?
   private weak var application: Application?
+  /// The call whose beginning was reported last, with the interceptors to run around it.
+  private var begun: InterceptedCall?
   // Accessed for each handler; no code that runs during an access touches the list.
   @exclusivity(unchecked) private var returned: [HandlerTime] = []
 
   init(of application: Application, _ method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool) {
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
     (self.application, observers) = (application, application.observers)
-    wantsBeginnings = !application.observers.isEmpty
+    wantsBeginnings = application.describesCalls
+    wrapsHandlers = !application.configuration.interceptors.isEmpty
     deadline = isTearDown ? application.tearDown.deadline : nil
   }
 
@@ -46,10 +50,16 @@ extension HandlerNotes: PostObserver {
   func handlersFollow(_ count: Int) { if observers != nil, returned.isEmpty { returned.reserveCapacity(count) } }
 
   func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? {
-    application?.callBegins(
+    let call = application?.callBegins(
       LedgerEntry(.subscriber, subscriber, step: method, began: time, duration: .zero, outcome: .completed),
-      isSynchronous: isSynchronous)
+      isSynchronous: isSynchronous, in: application?.transitions.traced)
+    begun = application?.intercepted(call)
+    return call?.id
   }
+
+  func callHandler(_ call: () throws -> Bool) rethrows -> Bool { try begun.take().run(call) }
+
+  func wrapper() -> (any HandlerWrapper)? { begun.take() }
 
   func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended: Duration) {
     var isOrdinary = observers?.isEmpty ?? false

@@ -55,7 +55,7 @@ extension Application: Observable {
   /// ``ProtectedDataDidBecomeAvailable``. It is also right where these are not posted: at a launch into the background
   /// on a locked device, and while the application is suspended or not running. A host that never sends
   /// ``SystemInput/setPasscode(_:)`` leaves it true. Observable.
-  public var isProtectedDataAvailable: Bool {
+  @preconcurrency public var isProtectedDataAvailable: Bool {
     observed.access(self, \.isProtectedDataAvailable)
     return present.isProtectedDataAvailable
   }

@@ -42,6 +42,8 @@ extension Application {
   ///     earlier.
   ///   - dependency: the resources on which it depends; the handle of each is passed to `acquire`.
   ///   - retry: the policy for attempts after a failure; ``Configuration/retry`` if nil.
+  ///   - readiness: what makes the resource ready. Until then its status is ``ResourceStatus/acquiring``, and the
+  ///     resources that depend on it wait.
   ///   - checkInterval: the time from the end of one health check to the beginning of the next, and the time that a
   ///     check may take; at least a millisecond.
   ///   - onReturn: the reaction when `run` returns without having been asked to end.
@@ -62,7 +64,8 @@ extension Application {
   @discardableResult
   public func manage<Handle: Sendable, each Dependency: Sendable>(
     _ name: String, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (repeat each Dependency) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -72,7 +75,7 @@ extension Application {
     var dependencies: [Int] = []
     for one in repeat each dependency { dependencies.append(try index(of: one, for: name)) }
     return try register(
-      name, phase, dependencies, ResourceHabits(retry, checkInterval, onReturn, onError),
+      name, phase, dependencies, ResourceHabits(retry, readiness, checkInterval, onReturn, onError),
       acquire: { try await acquire(repeat (each dependency).value) }, run: run, check: check, release: release)
   }
 
@@ -80,7 +83,7 @@ extension Application {
   ///
   /// Use it for dependencies in modules that are not imported. `acquire` gets no handles. In everything else this
   /// method is the same as the one that takes its dependencies as resources:
-  /// ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)-(_,_,ManagedResource<Dependency>,_,_,_,_,_,_,_,_)``.
+  /// ``manage(_:while:after:retry:readiness:checkEvery:onReturn:onError:acquire:run:check:release:)-(_,_,ManagedResource<Dependency>,_,_,_,_,_,_,_,_,_)``.
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
@@ -88,6 +91,8 @@ extension Application {
   ///     earlier.
   ///   - dependencies: the names of the resources on which it depends; the application must manage them already.
   ///   - retry: the policy for attempts after a failure; ``Configuration/retry`` if nil.
+  ///   - readiness: what makes the resource ready. Until then its status is ``ResourceStatus/acquiring``, and the
+  ///     resources that depend on it wait.
   ///   - checkInterval: the time from the end of one health check to the beginning of the next, and the time that a
   ///     check may take; at least a millisecond.
   ///   - onReturn: the reaction when `run` returns without having been asked to end.
@@ -101,7 +106,8 @@ extension Application {
   @discardableResult
   public func manage<Handle: Sendable>(
     _ name: String, while phase: LifecyclePhase, after dependencies: [String],
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor () async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -116,7 +122,8 @@ extension Application {
       indices.append(index)
     }
     return try register(
-      name, phase, indices, ResourceHabits(retry, checkInterval, onReturn, onError), acquire: acquire, run: run,
+      name, phase, indices, ResourceHabits(retry, readiness, checkInterval, onReturn, onError), acquire: acquire,
+      run: run,
       check: check, release: release)
   }
 
@@ -169,18 +176,22 @@ extension Application {
 /// The reactions of a resource to failures, and the interval of its health check.
 struct ResourceHabits {
   let retry: RetryPolicy?
+  let readiness: Readiness
   let checkInterval: Duration
   let onReturn: RunEnd
   let onError: RunEnd
 
-  init(_ retry: RetryPolicy?, _ checkInterval: Duration, _ onReturn: RunEnd, _ onError: RunEnd) {
-    (self.retry, self.checkInterval, self.onReturn, self.onError) = (retry, checkInterval, onReturn, onError)
+  init(
+    _ retry: RetryPolicy?, _ readiness: Readiness, _ checkInterval: Duration, _ onReturn: RunEnd, _ onError: RunEnd
+  ) {
+    (self.retry, self.readiness, self.checkInterval) = (retry, readiness, checkInterval)
+    (self.onReturn, self.onError) = (onReturn, onError)
   }
 }
 
 extension ResourceOperations {
   func adopt(_ habits: ResourceHabits) {
-    (retry, checkInterval) = (habits.retry, habits.checkInterval)
+    (retry, readiness, checkInterval) = (habits.retry, habits.readiness, habits.checkInterval)
     (onReturn, onError) = (habits.onReturn, habits.onError)
   }
 }

@@ -14,7 +14,8 @@ extension Application {
   public func manage<Handle: Sendable, First: Sendable, each Dependency: Sendable>(
     _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
     _ dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor () async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -32,7 +33,8 @@ extension Application {
   public func manage<Handle: Sendable, First: Sendable, Second: Sendable, each Dependency: Sendable>(
     _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
     _ second: ManagedResource<Second>, _ dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (First) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -53,7 +55,8 @@ extension Application {
     _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
     _ second: ManagedResource<Second>, _ third: ManagedResource<Third>,
     _ dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (First, Second) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -74,7 +77,8 @@ extension Application {
     _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
     _ second: ManagedResource<Second>, _ third: ManagedResource<Third>, _ fourth: ManagedResource<Fourth>,
     _ dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (First, Second, Third) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -91,7 +95,8 @@ extension Application {
   @discardableResult
   public func manage<Handle: Sendable, each Dependency: Sendable, Extra>(
     _ name: String, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (repeat each Dependency, Extra) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -108,7 +113,8 @@ extension Application {
   @discardableResult
   public func manage<Handle: Sendable, each Dependency: Sendable>(
     _ name: String, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (repeat each Dependency, Any) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -125,7 +131,8 @@ extension Application {
   @discardableResult
   public func manage<Handle: Sendable, Extra>(
     _ name: String, while phase: LifecyclePhase, after dependencies: [String],
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (Extra) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
@@ -142,7 +149,8 @@ extension Application {
   @discardableResult
   public func manage<Handle: Sendable>(
     _ name: String, while phase: LifecyclePhase, after dependencies: [String],
-    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
+    onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor (Any) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,

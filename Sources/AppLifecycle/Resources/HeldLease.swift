@@ -7,6 +7,8 @@ internal import Scheduling
   let began: Duration
   /// The request to end to the loop; nil before a loop has begun.
   private var closing: PhaseClosing?
+  /// Whether the lease is that of a body which has its only run while its phase closes.
+  private(set) var isAskedAtOnce = false
   /// Whether the loop runs.
   var isRunning: Bool { loop != nil }
   private var loop: Task<Void, Never>?
@@ -23,6 +25,8 @@ internal import Scheduling
   var errorOfEnd: String?
   /// The deadline of the running health check.
   var checkTimer: Deadlines.ID?
+  /// The deadline for becoming ready.
+  var readinessTimer: Deadlines.ID?
   /// Whether the loop and the check must end.
   private(set) var isEnding = false
   private var ended: OneShot?
@@ -38,6 +42,12 @@ internal import Scheduling
     let closing = closing ?? PhaseClosing()
     self.closing = closing
     loop = start(closing)
+  }
+
+  /// Asks the body to end before it begins.
+  func askAtOnce() {
+    isAskedAtOnce = true
+    _ = closing?.close()
   }
 
   func startPause(_ start: () -> Task<Void, Never>) { if !isEnding { pause = start() } }

@@ -34,7 +34,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
     }
   }
 
-  /// The handle while the resource is held; nil otherwise, and from the beginning of its release.
+  /// The handle from the end of the acquire to the beginning of the release, also if the resource is not ready yet; nil otherwise.
   ///
   /// The release begins some time after ``invalidate(because:)``, or after the end of the phase: when everything that
   /// depends on the resource has been released. First it asks the `run` loop to end. So the property is nil while the
@@ -48,7 +48,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   ///
   /// A read after the release throws. The application also posts it as ``Application/ResourceWasUsedAfterRelease``, and
   /// adds it to the ledger. If the resource is no longer managed, the read only throws. To check whether the resource
-  /// is held, read ``current``.
+  /// is held and ready, read ``status``.
   ///
   /// - Throws: ``ResourceError/notHeld(_:)`` before the first acquire; ``ResourceError/released(_:)`` from the
   ///   beginning of a release until the next acquire.
@@ -137,7 +137,7 @@ public enum ResourceStatus: Sendable, Hashable {
   ///
   /// If several dependencies are missing, this is one of them.
   case waiting(for: String)
-  /// The application is acquiring the resource.
+  /// The application is acquiring the resource, or has acquired it, and it is not ready; see ``Readiness``.
   case acquiring
   /// The resource is held.
   case held

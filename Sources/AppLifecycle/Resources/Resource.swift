@@ -10,6 +10,8 @@ internal import Scheduling
   let body: EventBus.Subscriber?
   /// The policy for retries; nil for the application's policy.
   var retry: RetryPolicy?
+  /// What makes it ready.
+  var readiness = Readiness.atOnce
   /// Acquires the resource and returns the handle; throws the error of the acquire.
   let acquire: @MainActor () async throws -> HeldHandle
   /// The run loop beside the handle.
@@ -27,6 +29,8 @@ internal import Scheduling
   var isOver: (@MainActor () -> Bool)?
   /// Called when a body is no longer wanted, also if it has not begun.
   var becameIdle: (@MainActor () -> Void)?
+  /// Whether a body has its first run although its phase closes; nil for a body without a first run to have.
+  var isOwedRun: (@MainActor () -> Bool)?
   /// Releases the handle.
   let release: @MainActor (HeldHandle) async throws -> Void
   /// Called when the resource is no longer managed, and not held.
@@ -68,6 +72,10 @@ internal import Scheduling
   var waitsForProcess = false
   /// The number of its operation for observers.
   var call: TracedCall.ID?
+  /// The same call with the interceptors to run around it; nil if there are none.
+  var intercepted: InterceptedCall?
+  /// The transition that decided on its operation; nil if none did, and without interceptors.
+  var transition: TracedTransition.ID?
   /// The ledger page of its operation.
   var page: LedgerKeeper.PageID?
   /// The run loop and the health check while the resource is held.
@@ -86,7 +94,7 @@ internal import Scheduling
   }
 
   func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
-    (operationBegan, operationHasBegun, isCutShort, call) = (time, false, false, nil)
+    (operationBegan, operationHasBegun, isCutShort, call, intercepted) = (time, false, false, nil, nil)
     operation += 1
     self.page = page
   }

@@ -27,6 +27,8 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   case runLoopReturned(String)
   /// The resource's health check has not returned within the interval between two checks.
   case checkTimedOut(String, after: Duration)
+  /// The run loop or the body has not declared within this time that it is ready.
+  case notReady(String, after: Duration)
 
   /// The error as a sentence.
   public var description: String {
@@ -45,6 +47,7 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .runLoopReturned(let name): "the run loop of “\(name)” returned"
     case .checkTimedOut(let name, let interval):
       "the health check of “\(name)” did not return within \(interval.inSeconds)"
+    case .notReady(let name, let limit): "“\(name)” was not ready within \(limit.inSeconds)"
     }
   }
 }

@@ -18,10 +18,14 @@ extension ResourceGraph {
     case failedToAcquire(Int)
     case released(Int)
     case retryIsDue(Int)
+    /// A held resource has become ready.
+    case becameReady(Int)
 
     var index: Int {
       switch self {
-      case .acquired(let index), .failedToAcquire(let index), .released(let index), .retryIsDue(let index): index
+      case .acquired(let index), .failedToAcquire(let index), .released(let index), .retryIsDue(let index),
+        .becameReady(let index):
+        index
       }
     }
   }

@@ -8,6 +8,12 @@ extension ResourceGraph {
     let maximumRetries: Int?
     /// Whether this is a body, which ends as soon as the handlers of its phase have ended, before any release.
     let isBody: Bool
+    /// Whether it counts as held only after it has become ready.
+    let awaitsReadiness: Bool
+    /// Whether it has become ready since it was acquired, or does not have to.
+    var isReady = false
+    /// Whether it is a body that has not had its first run, which it may also have while its phase closes.
+    var owesRun: Bool
     var dependents: [Int] = []
     var heldDependencies = 0
     /// The number of busy dependents that have not let go; the resource is not released while there are any.
@@ -30,6 +36,9 @@ extension ResourceGraph {
     var isRemoved = false
     /// The number of its dependencies that are leaving; see ``isLeaving``.
     var leavingDependencies = 0
+
+    /// Whether its dependents may be acquired.
+    var isUsable: Bool { status == .held && isReady }
 
     /// Whether it must be released although its phase is open.
     var isLeaving: Bool { isBroken || isStale || isRemoved || leavingDependencies > 0 }

@@ -3,19 +3,33 @@
 extension ResourceGraph {
   func status(of index: Int) -> ResourceStatus { nodes[index].status }
 
-  /// Whether every resource whose phase is open is held.
+  /// Whether a held resource is ready; every body and resource that needs no readiness is.
+  func isReady(_ index: Int) -> Bool { nodes[index].isReady }
+
+  /// Whether every resource whose phase is open is held and ready.
   ///
   /// - Complexity: linear in the number of resources.
   var holdsAllWanted: Bool {
-    order.allSatisfy { !isWanted($0) || nodes[$0].isRemoved || (nodes[$0].status == .held && !nodes[$0].isLeaving) }
+    order.allSatisfy { !isWanted($0) || nodes[$0].isRemoved || (nodes[$0].isUsable && !nodes[$0].isLeaving) }
   }
+
+  /// Whether the phase closes, and its bodies have not ended: a body may still have its first run.
+  func mayRunOnce(in phase: LifecyclePhase) -> Bool { lingeringPhases.contains(phase) || endingPhases.contains(phase) }
+
+  /// Whether a body has its first run although its phase closes.
+  func mayRunOnce(_ index: Int) -> Bool {
+    nodes[index].owesRun && !nodes[index].isLeaving && !isWanted(index) && mayRunOnce(in: nodes[index].phase)
+  }
+
+  /// The narrowest of the phases of a resource and of all its dependencies.
+  func phase(of index: Int) -> LifecyclePhase { nodes[index].phase }
 
   /// Whether the phase of a resource and the phases of all its dependencies are open.
   func isWanted(_ index: Int) -> Bool { openPhases.contains(nodes[index].phase) }
 
   /// The number of failures in a row: acquires that threw, and breaks soon after an acquire; 0 while the resource is
-  /// held.
-  func failures(of index: Int) -> Int { nodes[index].status == .held ? 0 : nodes[index].failures }
+  /// held and ready.
+  func failures(of index: Int) -> Int { nodes[index].isUsable ? 0 : nodes[index].failures }
 
   /// The dependency for which a resource waits; nil if it waits for none.
   func missingDependency(of index: Int) -> Int? { nodes[index].missing.map { nodes[index].dependencies[$0] } }

@@ -19,7 +19,7 @@ struct ResourceGraph {
   /// The closing phases whose resources must not be released yet.
   private(set) var lingeringPhases: PhaseSet = []
   /// The closing phases whose bodies must end.
-  private var endingPhases: PhaseSet = []
+  private(set) var endingPhases: PhaseSet = []
   /// The number of busy resources whose phase has closed.
   private(set) var tearingDown = 0
   /// The number of these that have a running operation that was not reported as late.
@@ -34,15 +34,17 @@ struct ResourceGraph {
 
   /// Adds a resource after its dependencies.
   mutating func add(
-    while phase: LifecyclePhase, after dependencies: [Int], maximumRetries: Int? = nil, isBody: Bool = false
+    while phase: LifecyclePhase, after dependencies: [Int], maximumRetries: Int? = nil, isBody: Bool = false,
+    awaitsReadiness: Bool = false, owesRun: Bool = false
   ) -> (index: Int, actions: [Action]) {
     let index = nextIndex
     var node = Node(
       phase: dependencies.reduce(phase) { $0.narrower(nodes[$1].phase) }, dependencies: dependencies,
-      maximumRetries: maximumRetries, isBody: isBody)
+      maximumRetries: maximumRetries, isBody: isBody, awaitsReadiness: awaitsReadiness,
+      owesRun: owesRun)
     for dependency in dependencies {
       nodes[dependency].dependents.append(index)
-      if nodes[dependency].status == .held { node.heldDependencies += 1 }
+      if nodes[dependency].isUsable { node.heldDependencies += 1 }
       if nodes[dependency].isLeaving { node.leavingDependencies += 1 }
     }
     if free.popLast() == nil { nodes.append(node) } else { nodes[index] = node }
@@ -166,6 +168,7 @@ struct ResourceGraph {
     case .failedToAcquire(let index): didFailToAcquire(index)
     case .released(let index): didRelease(index)
     case .retryIsDue(let index): retryIsDue(index)
+    case .becameReady(let index): didBecomeReady(index)
     }
   }
 
@@ -175,9 +178,23 @@ struct ResourceGraph {
     return settle(index, .held)
   }
 
+  /// Handles the readiness of a held resource: its dependents are acquired.
+  mutating func didBecomeReady(_ index: Int) -> [Action] {
+    guard nodes[index].status == .held, !nodes[index].isReady else { return [] }
+    nodes[index].isReady = true
+    if changes.last != index { changes.append(index) }
+    return collectActions { graph in
+      for dependent in graph.nodes[index].dependents {
+        graph.nodes[dependent].heldDependencies += 1
+        graph.consider(dependent)
+      }
+    }
+  }
+
   /// Handles a failed acquire: it is retried later, unless it was cancelled.
   mutating func didFailToAcquire(_ index: Int) -> [Action] {
     if nodes[index].isStale { _ = updateLeaving(index) { $0.isStale = false } }
+    nodes[index].owesRun = nodes[index].owesRun && isWanted(index)
     guard isWanted(index), !nodes[index].isAcquireCancelled else {
       nodes[index].failures = 0
       return settle(index, .idle)
@@ -327,18 +344,20 @@ extension ResourceGraph {
   }
 
   private mutating func setStatus(_ index: Int, _ status: ResourceStatus) {
-    let former = nodes[index].status
+    let (former, wasUsable) = (nodes[index].status, nodes[index].isUsable)
     let (wasBeingTornDown, wasAwaited) = (isBeingTornDown(index), isAwaited(index))
     nodes[index].status = status
+    nodes[index].isReady = status == .held && !nodes[index].awaitsReadiness
+    if status == .held { nodes[index].owesRun = false }
     // Only the operation that ended was late, not the next one.
     nodes[index].isLate = false
     nodes[index].missing = nil
     tearingDown += (isBeingTornDown(index) ? 1 : 0) - (wasBeingTornDown ? 1 : 0)
     awaited += (isAwaited(index) ? 1 : 0) - (wasAwaited ? 1 : 0)
     if changes.last != index { changes.append(index) }
-    if (status == .held) != (former == .held) {
+    if nodes[index].isUsable != wasUsable {
       for dependent in nodes[index].dependents {
-        nodes[dependent].heldDependencies += status == .held ? 1 : -1
+        nodes[dependent].heldDependencies += wasUsable ? -1 : 1
         // Only an acquire that was given up still runs when its dependency is released.
         if status == .releasing, nodes[dependent].status == .acquiring {
           _ = updateLeaving(dependent) { $0.isStale = true }
@@ -367,11 +386,12 @@ extension ResourceGraph {
     let isWanted = isWanted(index)
     let isKept = isWanted && !nodes[index].isLeaving
     switch nodes[index].status {
-    case .idle where isKept && nodes[index].heldDependencies == nodes[index].dependencies.count:
+    case .idle
+    where (isKept || mayRunOnce(index)) && nodes[index].heldDependencies == nodes[index].dependencies.count:
       setStatus(index, .acquiring)
       actions.append(.acquire(index))
     case .idle: setMissing(index, isWanted && !nodes[index].isRemoved ? nextMissing(index) : nil)
-    case .acquiring where !isKept && !nodes[index].isAcquireCancelled:
+    case .acquiring where !isKept && !mayRunOnce(index) && !nodes[index].isAcquireCancelled:
       nodes[index].isAcquireCancelled = true
       actions.append(.cancelAcquire(index))
     case .retrying where !isKept:
@@ -417,7 +437,7 @@ extension ResourceGraph {
     for step in dependencies.indices {
       let position = (start + step) % dependencies.count
       let dependency = nodes[dependencies[position]]
-      if dependency.status != .held || dependency.isLeaving { return position }
+      if !dependency.isUsable || dependency.isLeaving { return position }
     }
     return nil
   }

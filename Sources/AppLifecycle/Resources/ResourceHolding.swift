@@ -41,6 +41,8 @@ final class ResourceHolding: @unchecked Sendable {
     var lasts = false
     /// The reason of the invalidation of the lease; nil if it was not invalidated.
     var reason: String?
+    /// Whether the lease was declared ready.
+    var isDeclaredReady = false
     /// Whether a body was cancelled for good.
     var isCancelled = false
     /// Whether the resource is no longer managed, so that it will not be held again.
@@ -72,6 +74,8 @@ final class ResourceHolding: @unchecked Sendable {
   /// The handle, read without notifying Observation; for use inside the package.
   var presentHandle: HeldHandle? { read.handle }
   var wasReleased: Bool { read.wasReleased }
+  /// The status, read without notifying Observation.
+  var presentStatus: ResourceStatus { read.status }
   /// Observable.
   var status: ResourceStatus {
     observed.access(self, \.status)
@@ -104,7 +108,7 @@ final class ResourceHolding: @unchecked Sendable {
   func beginLease() -> Int {
     change { state in
       state.lease += 1
-      (state.lasts, state.reason) = (true, nil)
+      (state.lasts, state.reason, state.isDeclaredReady) = (true, nil, false)
       return state.lease
     }
   }
@@ -122,6 +126,17 @@ final class ResourceHolding: @unchecked Sendable {
       return true
     }
   }
+
+  /// Declares a lease ready; returns false if it is not valid, or was declared ready before.
+  func declareReady(_ lease: Int) -> Bool {
+    change { state in
+      guard state.lease == lease, state.lasts, state.reason == nil, !state.isDeclaredReady else { return false }
+      state.isDeclaredReady = true
+      return true
+    }
+  }
+
+  func isDeclaredReady(_ lease: Int) -> Bool { change { $0.lease == lease && $0.isDeclaredReady } }
 
   /// The reason of the invalidation of the lease; nil if it was not invalidated.
   func reason(of lease: Int) -> String? { change { $0.lease == lease ? $0.reason : nil } }

@@ -15,6 +15,7 @@ public struct ResourceLease: Sendable {
   let holding: ResourceHolding
   let number: Int
   private let didInvalidate: @Sendable () -> Void
+  private let becameReady: @Sendable () -> Void
 
   /// The lease of the resource whose `acquire`, `run` or `check` closure runs in this task, or has started it.
   ///
@@ -22,8 +23,12 @@ public struct ResourceLease: Sendable {
   /// `application.task` and in a detached task.
   public static var current: ResourceLease? { AwaitedRun.bound?.lease }
 
-  init(_ number: Int, of holding: ResourceHolding, didInvalidate: @escaping @Sendable () -> Void) {
-    (self.number, self.holding, self.didInvalidate) = (number, holding, didInvalidate)
+  init(
+    _ number: Int, of holding: ResourceHolding, didInvalidate: @escaping @Sendable () -> Void,
+    becameReady: @escaping @Sendable () -> Void
+  ) {
+    (self.number, self.holding) = (number, holding)
+    (self.didInvalidate, self.becameReady) = (didInvalidate, becameReady)
   }
 
   /// Whether the lease is valid: the release has not begun, and the lease has not been invalidated.
@@ -38,4 +43,10 @@ public struct ResourceLease: Sendable {
   public func invalidate(because error: any Error) {
     if holding.invalidate(number, because: String(describing: error)) { didInvalidate() }
   }
+
+  /// Declares that the resource or body of this lease is ready; see ``Readiness/declared(within:)``.
+  ///
+  /// Any thread may call it, also while the acquire is still running. A second call has no effect, nor has a call after
+  /// the release has begun.
+  public func declareReady() { if holding.declareReady(number) { becameReady() } }
 }

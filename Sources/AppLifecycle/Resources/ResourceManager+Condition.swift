@@ -25,12 +25,18 @@ extension ResourceManager {
 
   private func status(of index: Int) -> ResourceStatus {
     guard let missing = graph.missingDependency(of: index), let dependency = resources[missing] else {
-      return graph.status(of: index)
+      let status = graph.status(of: index)
+      return status == .held && !graph.isReady(index) ? .acquiring : status
     }
     return .waiting(for: dependency.operations.name)
   }
 
   func announce(_ changes: [Int], at time: Duration, to application: Application?) {
+    // A resource that has been acquired, and is not ready, has the status that it had before.
+    let changes = changes.filter { index in
+      guard let resource = resources[index] else { return false }
+      return status(of: index) != .acquiring || resource.operations.holding.presentStatus != .acquiring
+    }
     var idle: [ResourceOperations] = []
     for index in changes {
       guard let resource = resources[index] else { continue }

@@ -11,22 +11,37 @@ extension ResourceManager {
     let interval = max(operations.checkInterval, .milliseconds(1))
     let lent = self.lease(lease.number, of: index, operations.holding)
     let generation = generation
+    // A check on which others wait does not wait itself.
+    let isAwaited = operations.readiness == .checked
     lease.startCheck {
       tasks.startOnMainActor(for: operations.source) { [weak self, scope, clock] in
-        while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
+        var pause = isAwaited ? Duration.zero : interval
+        while !lease.isEnding {
+          if pause > .zero {
+            guard (try? await clock.sleepUntil(clock.instant(after: pause))) != nil, !lease.isEnding else { break }
+          }
+          pause = interval
           // A suspended process performs no checks.
-          if self?.application?.present.state == .suspended { continue }
+          if self?.application?.present.state == .suspended {
+            if isAwaited, !lease.hasPassedCheck { pause = min(interval, .seconds(1)) }
+            continue
+          }
           let run = AwaitedRun(of: scope, generation: generation, lease: lent)
           self?.setCheckDeadline(index, lease, interval)
+          let intercepted = self?.application?.interceptedCall(
+            LedgerEntry(
+              .resource, operations.source, step: CallStep.check.rawValue, began: clock.now(), duration: .zero,
+              outcome: .completed))
           do {
-            try await HandlerContext.with(run) { try await check(handle) }
+            try await HandlerContext.with(run) { try await intercepted.run { try await check(handle) } }
             lease.hasPassedCheck = true
+            if operations.readiness == .checked { self?.didBecomeReady(index, lease: lease.number) }
           } catch {
             // A cancelled check was late, or its result is no longer needed, so its error is no failure.
             if !Task.isCancelled {
               lease.hasFailedCheck = true
               self?.application?.report(
-                error, of: operations.source, .check, hasRecipient: true, isToldByResource: true)
+                error, of: operations.source, .check, hasRecipient: true, isToldByEvent: true)
               lent.invalidate(because: error)
             }
           }

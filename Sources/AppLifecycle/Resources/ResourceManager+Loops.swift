@@ -13,17 +13,25 @@ extension ResourceManager {
     lease.startLoop { [scope] closing in
       let run = AwaitedRun(of: scope, generation: generation, lease: lent, closing: closing)
       return tasks.startOnMainActor(for: operations.source) { [weak self, clock, running] in
+        // Here and not at the acquire, as the phase may have closed or opened since.
+        if self?.owesRun(index, lease) == true {
+          lease.askAtOnce()
+          run.isAskedAtOnce = true
+        }
         // Work that this starts does not belong to the loop.
         HandlerContext.outside { willBegin?() }
         // Do not begin a loop that has been asked to end already, and do not react to its end.
-        guard !Task.isCancelled, !lease.isEnding, self?.mayBeginLoop(index, lease) ?? false else {
+        guard !lease.isEnding,
+          lease.isAskedAtOnce || (!Task.isCancelled && self?.mayBeginLoop(index, lease) == true)
+        else {
           run.isOver = true
           return lease.loopDidEnd()
         }
         let (began, ranSince) = (clock.now(), running.now())
+        let intercepted = self?.interceptedLoop(index, began: began)
         var failure: (any Error)?
         do {
-          try await HandlerContext.with(run) { try await body(handle) }
+          try await HandlerContext.with(run) { try await intercepted.run { try await body(handle) } }
         } catch {
           failure = error
         }
@@ -31,6 +39,16 @@ extension ResourceManager {
         self?.loopDidEnd(index, lease, failure, began: began, ranFor: running.now() - ranSince, run)
       }
     }
+  }
+
+  /// A run of the loop or body, with the interceptors to run around it; nil if there are none.
+  private func interceptedLoop(_ index: Int, began: Duration) -> InterceptedCall? {
+    guard let application, let resource = resources[index] else { return nil }
+    return application.interceptedCall(
+      LedgerEntry(
+        resource.operations.body == nil ? .resource : .runBody, resource.operations.source,
+        step: stepOfLoop(resource).rawValue, began: began, duration: .zero, outcome: .completed),
+      isLongRunning: true)
   }
 
   /// Whether the lease is the current one, and its release has not been decided; of a body also whether its phase is open.
@@ -41,58 +59,103 @@ extension ResourceManager {
     return resource.operations.body == nil || graph.isWanted(index)
   }
 
+  /// Whether the lease is that of a body whose first run is due although its phase closes.
+  private func owesRun(_ index: Int, _ lease: HeldLease) -> Bool {
+    guard let resource = resources[index], resource.lease === lease, graph.mayRunOnce(index) else { return false }
+    return resource.operations.isOwedRun?() ?? false
+  }
+
   private func loopDidEnd(
     _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, ranFor: Duration, _ run: AwaitedRun
   ) {
-    let wasAsked = lease.isEnding
+    let wasAsked = lease.isEnding || lease.isAskedAtOnce
     lease.loopDidEnd()
     guard run.generation == generation, let resource = resources[index], resource.lease === lease else { return }
     guard !wasAsked, graph.status(of: index) == .held else {
       // A loop that was asked to end may still throw an error.
-      if let error, !(error is CancellationError) { loopDidThrowAtEnd(index, lease, error, began: began) }
+      if let error, !(error is CancellationError) {
+        loopDidThrowAtEnd(index, lease, error, began: began)
+      }
       return
     }
     let isReturn = error == nil || error is CancellationError
-    let reaction = isReturn ? resource.operations.onReturn : resource.operations.onError
+    let reaction = reaction(of: index, resource, isReturn: isReturn)
+    var sequel = Application.RunDidEnd.Sequel.rest
     // Last, because the handlers of the report may change anything.
-    defer {
-      if let error, !isReturn {
-        // A resource that is invalidated tells of its error itself.
-        let isBreak = resource.operations.body == nil && reaction == .invalidate
-        application?.report(
-          error, of: resource.operations.source, stepOfLoop(resource), hasRecipient: true, isToldByResource: isBreak)
-      }
-    }
+    defer { report(isReturn ? nil : error, of: resource, sequel, began: began, wasAsked: false) }
     let reason =
       error.map { String(describing: $0) } ?? ResourceError.runLoopReturned(resource.operations.name).description
     noteEvent(.run, of: resource, began: began, isReturn ? .completed : .failed(reason))
     if let error, !isReturn {
       resources[index]?.lastError = reason
-      if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return }
+      if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return sequel = .throwToCaller }
     }
     if resource.operations.isOver?() ?? false {
       // An owner that only its run held is gone by now; its choice to end the application counts all the same.
-      if case .shutDown = reaction, !resource.operations.holding.isCancelled { react(reaction, to: resource) }
+      if case .shutDown(let status) = reaction, !resource.operations.holding.isCancelled {
+        sequel = .shutDown(status: status)
+        shutDown(status, after: resource)
+      } else if !isReturn || reaction != .rest && !resource.operations.holding.isCancelled {
+        // A return is not expected where another run was to follow.
+        sequel = .over
+      }
       return remove(index)
     }
     switch reaction {
-    case .rest: break
-    case .again: beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
+    case .rest:
+      if case .declared = resource.operations.readiness { didBecomeReady(index, lease: lease.number) }
+    // It does not begin again while its phase closes.
+    case .again where !graph.isWanted(index): sequel = .close
+    case .again: sequel = beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
     case .invalidate:
+      sequel = graph.isWanted(index) ? .invalidate : .close
       if resource.operations.holding.invalidate(lease.number, because: reason) {
         didInvalidate(index, lease: lease.number)
       }
-    case .shutDown: react(reaction, to: resource)
+    case .shutDown(let status):
+      sequel = .shutDown(status: status)
+      shutDown(status, after: resource)
     }
   }
 
-  private func react(_ reaction: RunEnd, to resource: Resource) {
-    guard case .shutDown(let status) = reaction else { return }
+  /// The reaction to the end of a loop or body that was not asked to end.
+  private func reaction(of index: Int, _ resource: Resource, isReturn: Bool) -> RunEnd {
+    let operations = resource.operations
+    let chosen = isReturn ? operations.onReturn : operations.onError
+    // A body has nothing to invalidate.
+    if operations.body != nil { return chosen == .invalidate ? .again : chosen }
+    // One that throws before it is ready would keep others waiting if it rested.
+    return chosen == .rest && !isReturn && !graph.isReady(index) ? .invalidate : chosen
+  }
+
+  /// Posts the end of a loop or body, unless it returned as the program expects, and reports its error.
+  ///
+  /// One that was asked to end (`wasAsked`) was to end without an error, and nothing decides what follows one.
+  private func report(
+    _ error: (any Error)?, of resource: Resource, _ sequel: Application.RunDidEnd.Sequel, began: Duration,
+    wasAsked: Bool
+  ) {
+    guard let application, error != nil || sequel != .rest else { return }
+    let operations = resource.operations
+    application.bus.post(
+      Application.RunDidEnd(
+        application: application, name: operations.name, isBody: operations.body != nil,
+        error: error.map { String(describing: $0) }, sequel: sequel, began: began),
+      from: application)
+    guard let error else { return }
+    application.report(
+      error, of: operations.source, stepOfLoop(resource), hasRecipient: !wasAsked || sequel == .throwToCaller,
+      isToldByEvent: true)
+  }
+
+  private func shutDown(_ status: Int32, after resource: Resource) {
     application?.shutDown(status: status, cause: LifecycleCause(.end, of: resource.operations.name))
   }
 
   /// Notes and reports an error that a loop or body threw after it had been asked to end.
-  private func loopDidThrowAtEnd(_ index: Int, _ lease: HeldLease, _ error: any Error, began: Duration) {
+  private func loopDidThrowAtEnd(
+    _ index: Int, _ lease: HeldLease, _ error: any Error, began: Duration
+  ) {
     guard let resource = resources[index] else { return }
     let text = String(describing: error)
     if resource.operations.body != nil, !graph.isLate(index) {
@@ -101,8 +164,8 @@ extension ResourceManager {
     } else {
       noteEvent(.run, of: resource, began: began, .failed(text))
     }
-    let goesToCaller = resource.operations.loopDidThrow != nil
-    application?.report(error, of: resource.operations.source, stepOfLoop(resource), hasRecipient: goesToCaller)
+    let sequel = resource.operations.loopDidThrow == nil ? Application.RunDidEnd.Sequel.close : .throwToCaller
+    report(error, of: resource, sequel, began: began, wasAsked: true)
     _ = resource.operations.loopDidThrow?(error)
   }
 
@@ -110,19 +173,25 @@ extension ResourceManager {
     resource.operations.body == nil ? .run : .body(while: resource.phase)
   }
 
-  private func beginLoopAgain(_ index: Int, _ lease: HeldLease, because reason: String, ranFor time: Duration) {
-    guard let resource = resources[index] else { return }
+  /// - Returns: what follows: the next run, or the break of the resource after the last retry.
+  private func beginLoopAgain(
+    _ index: Int, _ lease: HeldLease, because reason: String, ranFor time: Duration
+  ) -> Application.RunDidEnd.Sequel {
+    guard let resource = resources[index] else { return .rest }
     let policy = policy(of: resource)
     lease.loopFailures = time >= policy.resetAfter ? 1 : lease.loopFailures + 1
     if resource.operations.body == nil, let maximum = policy.maximumRetries, lease.loopFailures > maximum {
-      return invalidate(index, because: reason, failures: lease.loopFailures)
+      invalidate(index, because: reason, failures: lease.loopFailures)
+      return .invalidate
     }
-    let deadline = clock.instant(after: delay(of: index, afterFailures: lease.loopFailures))
+    let delay = delay(of: index, afterFailures: lease.loopFailures)
+    let deadline = clock.instant(after: delay)
     lease.startPause {
       tasks.startOnMainActor { [weak self, clock] in
         guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
         if let self, resources[index]?.lease === lease { startLoop(index, lease) }
       }
     }
+    return .again(after: delay, failures: lease.loopFailures)
   }
 }

@@ -17,14 +17,19 @@ extension ResourceManager {
     let operations = resource.operations
     switch graph.status(of: index) {
     // Skip the acquire of a resource that is no longer needed.
-    case .acquiring where graph.isAcquireCancelled(index):
+    // Nor does a body begin while its phase closes, unless it is owed this run.
+    case .acquiring
+    where graph.isAcquireCancelled(index) || (graph.mayRunOnce(index) && operations.isOwedRun?() != true):
       clearTimer(of: index)
       didEnd(.failedToAcquire(index), generation)
     case .acquiring:
       let lease = lease(operations.holding.beginLease(), of: index, operations.holding)
       let run = begin(index, lease: lease)
       do {
-        let handle = try await HandlerContext.with(run, operations.acquire)
+        let handle =
+          resource.intercepted == nil
+          ? try await HandlerContext.with(run, operations.acquire)
+          : try await acquireInside(resource.intercepted, operations, run)
         didAcquire(index, handle, lease.number, run)
       } catch {
         didFailToAcquire(index, error, run)
@@ -35,13 +40,32 @@ extension ResourceManager {
       // If the process has vanished meanwhile, nothing is released.
       guard run.generation == generation else { return }
       do {
-        if let handle { try await HandlerContext.with(run) { try await operations.release(handle) } }
+        if let handle, resource.intercepted != nil {
+          try await releaseInside(resource.intercepted, operations, handle, run)
+        } else if let handle {
+          try await HandlerContext.with(run) { try await operations.release(handle) }
+        }
         didRelease(index, nil, run)
       } catch {
         didRelease(index, error, run)
       }
     case .idle, .waiting, .held, .retrying, .failed: break
     }
+  }
+
+  // Functions of their own, so that an operation without interceptors needs no more room in its task.
+  @inline(never)
+  private func acquireInside(
+    _ intercepted: InterceptedCall?, _ operations: ResourceOperations, _ run: AwaitedRun
+  ) async throws -> HeldHandle {
+    try await HandlerContext.with(run) { try await intercepted.run(operations.acquire) }
+  }
+
+  @inline(never)
+  private func releaseInside(
+    _ intercepted: InterceptedCall?, _ operations: ResourceOperations, _ handle: HeldHandle, _ run: AwaitedRun
+  ) async throws {
+    try await HandlerContext.with(run) { try await intercepted.run { try await operations.release(handle) } }
   }
 
   private func begin(_ index: Int, lease: ResourceLease? = nil) -> AwaitedRun {
@@ -56,6 +80,10 @@ extension ResourceManager {
     ResourceLease(number, of: holding) { [tasks, weak self] in
       tasks.startOnMainActor { [weak self] in
         if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
+      }
+    } becameReady: { [tasks, weak self] in
+      tasks.startOnMainActor { [weak self] in
+        if let self, manages(holding, at: index) { didDeclareReady(index, lease: number) }
       }
     }
   }
@@ -81,6 +109,8 @@ extension ResourceManager {
     // The acquire may have been cancelled, and the resource may be in release already.
     guard run.generation == generation, graph.status(of: index) == .held else { return }
     startChecks(index, lease)
+    setReadinessDeadline(of: index, lease)
+    didDeclareReady(index, lease: lease.number)
     if resources[index]?.operations.holding.reason(of: lease.number) != nil {
       didInvalidate(index, lease: lease.number)
     }
@@ -98,7 +128,7 @@ extension ResourceManager {
     didEnd(.failedToAcquire(index), generation, isCancelled ? .cancelled : .failed(text))
     // A cancelled acquire has to throw, so its error is no failure.
     guard !isCancelled, let source else { return }
-    application?.report(error, of: source, .acquire, hasRecipient: true, isToldByResource: true)
+    application?.report(error, of: source, .acquire, hasRecipient: true, isToldByEvent: true)
   }
 
   // MARK: Releasing
@@ -109,12 +139,14 @@ extension ResourceManager {
     // A release for another reason than the tear-down is not hurried with it.
     let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
-    resource.endsLoop = resource.lease?.isRunning ?? false
+    // A body that has ended with an error after its release was decided is an entry, too.
+    resource.endsLoop = resource.lease.map { $0.isRunning || $0.errorOfEnd != nil } ?? false
     let run = begin(index)
     setDeadline(of: index)
     let handle = resource.operations.holding.take()
     // A body that was cancelled for good is cancelled without being asked.
     let isHurried = isQuick || (resource.operations.body != nil && graph.isRemoved(index))
+    if let lease = resource.lease { clearReadinessDeadline(lease) }
     return (run, handle, waits: resource.lease?.end(isHurried: isHurried) ?? false)
   }
 
@@ -227,7 +259,7 @@ extension ResourceManager {
     let time = running.now() - lease.began
     // Whatever the policy says, a resource that breaks at once is not acquired again at once. The same applies if its
     // first check fails, which may take longer than `resetAfter`.
-    let neverWorked = lease.hasFailedCheck && !lease.hasPassedCheck
+    let neverWorked = (lease.hasFailedCheck && !lease.hasPassedCheck) || !graph.isReady(index)
     let isSteady = time >= policy(of: resource).resetAfter && time > .zero && !neverWorked
     invalidate(index, because: reason, failures: isSteady ? 0 : graph.nodes[index].failures + 1)
   }

@@ -74,12 +74,14 @@ internal import Scheduling
     let isBody = operations.body != nil
     let (_, actions) = graph.add(
       while: phase, after: dependencies, maximumRetries: isBody ? nil : (operations.retry ?? retry).maximumRetries,
-      isBody: isBody)
+      isBody: isBody, awaitsReadiness: operations.awaitsReadiness, owesRun: operations.isOwedRun != nil)
     if !isBody {
       indices[operations.name] = index
       application?.resourcesDidChange()
     }
     perform(actions)
+    // A body that cannot have its first run while its phase closes does not keep its owner.
+    if hasLaunched, graph.status(of: index) == .idle, !graph.isWanted(index) { operations.becameIdle?() }
     return index
   }
 
@@ -107,9 +109,20 @@ internal import Scheduling
   /// Whether a phase is open, so that its resources are needed.
   func isOpen(_ phase: LifecyclePhase) -> Bool { graph.openPhases.contains(phase) }
 
-  /// Whether a body that is added now keeps its owner until it begins: its phase is open, or the launch that opens it
-  /// is not complete.
-  func keepsOwner(of phase: LifecyclePhase) -> Bool { isOpen(phase) || !hasLaunched }
+  /// Whether a body that is added now keeps its owner until it begins: its phase is open or closing, or the launch that
+  /// opens it is not complete.
+  func keepsOwner(of phase: LifecyclePhase) -> Bool { isOpen(phase) || graph.mayRunOnce(in: phase) || !hasLaunched }
+
+  /// Whether a body that is added now has its run although its phase closes: the phase is the whole life of the process, which
+  /// does not open again, and the dependencies are held.
+  func owesRun(while phase: LifecyclePhase, after dependencies: [Int]) -> Bool {
+    // A body that such a run adds would have the next one, and so on until the budget has passed.
+    if let run = AwaitedRun.bound, run.isUnderWay, run.isAskedAtOnce { return false }
+    return phase == .running && (isOpen(phase) || graph.mayRunOnce(in: phase))
+      && dependencies.allSatisfy {
+        graph.phase(of: $0) == .running && graph.status(of: $0) == .held && graph.isReady($0)
+      }
+  }
 
   /// Drops the owners whose bodies have not begun in the process that has ended.
   func processEnded() {
@@ -212,6 +225,9 @@ internal import Scheduling
           isKnown
           ? resource.givenUp
           : GivenUp(holding, .givenUp(resource.operations.name, because: resource.lastError ?? "no reason"))
+        if !isKnown, case .shutDown(let status) = policy(of: resource).whenExhausted {
+          application?.shutDown(status: status, cause: LifecycleCause(.end, of: resource.operations.name))
+        }
       }
       guard failure !== resource.givenUp else { continue }
       resource.givenUp = failure
@@ -231,6 +247,7 @@ internal import Scheduling
       clearTimer(of: index)
       if let lease = resource.lease {
         clearCheckDeadline(lease)
+        clearReadinessDeadline(lease)
         lease.abandon()
       }
       resources[index]?.lease = nil
@@ -279,6 +296,7 @@ internal import Scheduling
     switch action {
     case .acquire(let index), .release(let index):
       resources[index]?.operationIsDecided(at: time, on: page)
+      resources[index]?.transition = application?.transitions.traced
       resources[index]?.waitsForProcess = application?.processTime.isHeld ?? false
       queue?.add(index)
     case .retry(let index, let failures):
@@ -355,13 +373,14 @@ internal import Scheduling
 
   /// Reports to observers that an operation has begun.
   func callBegins(_ index: Int) {
-    guard let application, !application.observers.isEmpty, let resource = resources[index],
-      let step = stepInLedger(index)
+    guard let application, application.describesCalls, let resource = resources[index], let step = stepInLedger(index)
     else { return }
     // Call observers before changing `resources`, because they may read it.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
-    guard let call = application.callBegins(entry) else { return }
-    resources[index]?.call = call
+    guard let call = application.callBegins(entry, in: resource.transition) else { return }
+    resources[index]?.call = call.id
+    // A body runs inside the call of its loop.
+    if resource.operations.body == nil { resources[index]?.intercepted = application.intercepted(call) }
     // The time of observers does not count toward the operation.
     resources[index]?.operationBegins(at: clock.now())
   }

@@ -9,6 +9,7 @@
 /// | the resource breaks before it was held for ``resetAfter`` | after a delay | grows by one: earlier failures still count |
 /// | the resource breaks after it was held for ``resetAfter`` or longer | at once | ends |
 /// | the first health check fails, however late | after a delay | grows by one |
+/// | the resource breaks before it is ready, however late | after a delay | grows by one |
 /// | the phase closes | when the phase opens again | ends |
 /// | a dependency breaks | when the dependency is held again | ends |
 ///
@@ -41,6 +42,31 @@ public struct RetryPolicy: Sendable, Hashable {
   /// held.
   public var resetAfter: Duration
 
+  /// What follows when a resource has failed after the last retry.
+  public enum Exhaustion: Sendable, Hashable {
+    /// The resource stays failed, and the application goes on without it.
+    ///
+    /// A handler of ``Application/ResourceDidChange`` may decide otherwise, or ask the user.
+    case stay
+    /// The application ends in order, and its host returns this exit status; see ``Application/shutDown(status:cause:)``.
+    case shutDown(status: Int32)
+  }
+
+  /// What follows when the resource has failed after the last retry.
+  public var whenExhausted: Exhaustion
+
+  /// A policy without retries: the first failure ends the application in order, with an exit status.
+  ///
+  /// It is what a group of services does: an acquire that throws, a break, and a loop that ends and breaks its resource end the
+  /// program, however long the resource was held. A service manager then decides whether to start it again. It is for resources; for a body,
+  /// choose ``RunEnd/shutDown(status:)``.
+  ///
+  /// - Parameter status: the exit status.
+  /// - Returns: the policy.
+  public static func failFast(status: Int32 = 1) -> RetryPolicy {
+    RetryPolicy(maximumRetries: 0, resetAfter: .seconds(Int64.max), whenExhausted: .shutDown(status: status))
+  }
+
   /// Creates a policy.
   ///
   /// By default the first delay is 0.25 s, and doubles up to 30 s. A fifth of each delay is random, and the number of
@@ -54,12 +80,13 @@ public struct RetryPolicy: Sendable, Hashable {
   ///   - maximumRetries: the number of retries after the first failure in a row; nil for no limit.
   ///   - resetAfter: the time for which a resource must be held so that its break is no failure and ends the row of
   ///     failures.
+  ///   - whenExhausted: what follows when the resource has failed after the last retry.
   public init(
     first: Duration = .milliseconds(250), longest: Duration = .seconds(30), factor: Double = 2, jitter: Double = 0.2,
-    maximumRetries: Int? = nil, resetAfter: Duration = .seconds(10)
+    maximumRetries: Int? = nil, resetAfter: Duration = .seconds(10), whenExhausted: Exhaustion = .stay
   ) {
     (self.first, self.longest, self.factor, self.jitter) = (first, longest, factor, jitter)
-    (self.maximumRetries, self.resetAfter) = (maximumRetries, resetAfter)
+    (self.maximumRetries, self.resetAfter, self.whenExhausted) = (maximumRetries, resetAfter, whenExhausted)
   }
 
   /// The shortest delay.

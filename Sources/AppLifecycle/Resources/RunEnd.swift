@@ -15,7 +15,7 @@ public enum RunEnd: Sendable, Hashable {
   case again
   /// The resource of the loop is invalidated, as by ``ManagedResource/invalidate(because:)``.
   ///
-  /// A body only begins again; the resources on which it depends stay held.
+  /// For a body this is ``again``; the resources on which it depends stay held.
   case invalidate
   /// The application ends in order, and its host returns this exit status; see ``Application/shutDown(status:cause:)``.
   case shutDown(status: Int32)

@@ -51,7 +51,7 @@ extension Application {
     let ended = OneShot()
     var failure: Failure?
     let operations = ResourceOperations(body: source, run.holding) { try await body(repeat (each dependency).value) }
-    operations.adopt(ResourceHabits(nil, .zero, .rest, .rest))
+    operations.adopt(ResourceHabits(nil, .atOnce, .zero, .rest, .rest))
     operations.loopDidThrow = { error in
       // The body threw this error; a dependency is held while it runs.
       failure = error as? Failure

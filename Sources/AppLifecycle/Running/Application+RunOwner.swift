@@ -10,7 +10,7 @@ extension Application {
   ///     }
   ///
   /// The body begins when the phase is open and all dependencies are held; a body that has not begun when the phase
-  /// closes does not begin. When a condition no longer holds, the application cancels the body and waits for its end.
+  /// closes does not begin, unless it is owed its run (see below). When a condition no longer holds, the application cancels the body and waits for its end.
   /// Only then does it release the resources on which the body depends; at the end of a phase, all resources of the
   /// phase. It no longer waits for a body that exceeds the budget. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
   /// asked to end before it is cancelled. The next run begins after the last one has ended.
@@ -22,7 +22,9 @@ extension Application {
   /// The application holds the owner weakly between two runs. A running body keeps it alive. After the owner has been
   /// released, the body does not begin again. If you call this method while the phase is open or before the launch is complete,
   /// the application keeps the owner until the first run begins or the phase closes: an object made for its run, such as
-  /// one client of a server, lives as long as that.
+  /// one client of a server, lives as long as that. If you call this method with `.running` while that phase closes, or it closes before
+  /// a body that can begin has begun, the body has its run: once, asked to end from the beginning, and cancelled if it does not listen.
+  /// Any other body that has not begun has such a run if nothing but the run holds the owner.
   ///
   /// You may call it at any time and any number of times, also with the same label. When the owner has been released,
   /// the application keeps the closure, and what it captures, until the body would begin next, such as at the next
@@ -35,6 +37,7 @@ extension Application {
   ///   - dependency: the resources that the body needs; the handle of each is passed to the body.
   ///   - retry: the policy for further runs after a failure; ``Configuration/retry`` if nil. Its maximum does not apply
   ///     to a body.
+  ///   - readiness: what makes the body ready; ``Readiness/checked`` counts as ``Readiness/atOnce``.
   ///   - onReturn: the reaction when the body returns without having been asked to end.
   ///   - onError: the reaction when the body throws without having been asked to end. A body whose owner nothing else
   ///     holds is not repeated: its owner is released after the run.
@@ -47,7 +50,8 @@ extension Application {
   @discardableResult
   public func run<Owner: AnyObject, each Dependency: Sendable>(
     _ owner: Owner, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, onReturn: RunEnd = .rest, onError: RunEnd = .again, label: String? = nil,
+    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, onReturn: RunEnd = .rest, onError: RunEnd = .again,
+    label: String? = nil,
     fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor (Owner, repeat each Dependency) async throws -> Void
   ) -> ManagedRun {
@@ -59,10 +63,15 @@ extension Application {
     let operations = ResourceOperations(body: source, run.holding) { [weak owner] in
       if let owner = first.take() ?? owner { try await body(owner, repeat (each dependency).value) }
     }
+    if first != nil {
+      // A thread that has just handed the owner over may still hold it.
+      let isDue = manager.owesRun(while: phase, after: dependencies)
+      operations.isOwedRun = { isDue || isKnownUniquelyReferenced(&first) }
+    }
     operations.isOver = { [weak owner, holding = run.holding] in owner == nil || holding.isCancelled }
     // An owner whose phase has closed before its first run is not kept.
     operations.becameIdle = { first = nil }
-    operations.adopt(ResourceHabits(retry, .zero, onReturn, onError))
+    operations.adopt(ResourceHabits(retry, readiness, .zero, onReturn, onError))
     // The manager retains the run for as long as the body may run.
     operations.whenForgotten = { withExtendedLifetime(run) {} }
     run.index = manager.add(operations, while: phase, after: dependencies.unique)

@@ -3,7 +3,7 @@ internal import Scheduling
 
 /// A body that an application runs for an owner, and a way to cancel it.
 ///
-/// ``Application/run(_:while:after:retry:onReturn:onError:label:fileID:line:_:)`` returns it.
+/// ``Application/run(_:while:after:retry:readiness:onReturn:onError:label:fileID:line:_:)`` returns it.
 ///
 /// Releasing this object does not cancel the body.
 public final class ManagedRun: Sendable {

@@ -6,6 +6,8 @@ internal import Scheduling
 final class PhaseClosing: Sendable {
   private struct State {
     var isClosing = false
+    /// Whether a listener was added after the request, and called at once.
+    var wasHeard = false
     var lastID: UInt64 = 0
     /// The listeners, in the order in which they were added.
     var listeners: [(id: UInt64, act: @Sendable () -> Void)] = []
@@ -20,21 +22,24 @@ final class PhaseClosing: Sendable {
 
   /// Asks the body to end.
   ///
-  /// - Returns: whether the body has a listener; if not, the caller must cancel the body.
+  /// - Returns: whether the body has or had a listener; if not, the caller must cancel the body.
   func close() -> Bool {
-    let listeners = state.withLock { state -> [(id: UInt64, act: @Sendable () -> Void)] in
+    let (listeners, wasHeard) = state.withLock { state in
       state.isClosing = true
       defer { state.listeners = [] }
-      return state.listeners
+      return (state.listeners, state.wasHeard)
     }
     for listener in listeners { listener.act() }
-    return !listeners.isEmpty
+    return wasHeard || !listeners.isEmpty
   }
 
   /// Adds a listener; if the body has been asked already, calls the listener at once and does not add it.
   func add(_ act: @escaping @Sendable () -> Void) -> UInt64? {
     let id = state.withLock { state -> UInt64? in
-      guard !state.isClosing else { return nil }
+      guard !state.isClosing else {
+        state.wasHeard = true
+        return nil
+      }
       state.lastID += 1
       state.listeners.append((state.lastID, act))
       return state.lastID
@@ -94,6 +99,44 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
   let id = closing.add(onClose)
   defer { if let id { closing.remove(id) } }
   return try await operation()
+}
+
+/// Runs an operation, and calls an asynchronous function that shuts it down, instead of cancelling it.
+///
+/// Use it where the request to end must be awaited, as with a `ServiceGroup`:
+///
+///     try await withPhaseClosingHandler {
+///       try await group.run()
+///     } shutDown: {
+///       await group.triggerGracefulShutdown()
+///     }
+///
+/// The rules are those of ``withPhaseClosingHandler(operation:onClose:isolation:)``. The function runs in a child task, at most
+/// once, perhaps before the operation has begun or just after it has ended. This call returns when both have ended. If the operation
+/// ends by itself, or runs elsewhere, the function is not called. If the body is cancelled together with the request, as by
+/// ``ManagedRun/cancel()``, the function runs in a cancelled task.
+///
+/// - Parameters:
+///   - operation: the work to do, in the caller's isolation.
+///   - shutDown: shuts the operation down.
+///   - isolation: the isolation of the caller.
+/// - Returns: the value that the operation returns.
+/// - Throws: the error that the operation throws.
+public func withPhaseClosingHandler<Success, Failure: Error>(
+  operation: () async throws(Failure) -> Success, shutDown: @escaping @Sendable () async -> Void,
+  isolation: isolated (any Actor)? = #isolation
+) async throws(Failure) -> Success {
+  guard let closing = PhaseClosing.present else { return try await operation() }
+  let asked = OneShot()
+  let id = closing.add { asked.settle(true) }
+  async let handler: Void = { if await asked.value { await shutDown() } }()
+  let result: Result<Success, Failure>
+  do throws(Failure) { result = .success(try await operation()) } catch { result = .failure(error) }
+  if let id { closing.remove(id) }
+  asked.settle(false)
+  // The end of the scope would cancel it.
+  await handler
+  return try result.get()
 }
 
 /// Waits until the body or run loop in which it is called is asked to end.

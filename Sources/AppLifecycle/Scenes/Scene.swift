@@ -16,7 +16,7 @@ extension Application {
     ///
     /// When the scene connects, the application's delegate supplies it
     /// (``ApplicationDelegate/application(_:delegateFor:)``).
-    public var delegate: (any SceneDelegate)?
+    @preconcurrency public var delegate: (any SceneDelegate)?
     /// The state of the scene; it changes after *will…* callbacks and before *did…* callbacks.
     ///
     /// In a scene's callbacks and notifications the state of the *application* has not changed yet. Observable.

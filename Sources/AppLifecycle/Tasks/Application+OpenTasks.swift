@@ -12,6 +12,8 @@ extension Application {
 
   /// The names of the background tasks that have begun and not ended, in the order in which they began.
   ///
+  /// Any thread may read it.
+  ///
   /// - Complexity: linear in their number.
-  public var openBackgroundTasks: [String] { background.openTasks }
+  public nonisolated var openBackgroundTasks: [String] { background.openTasks }
 }

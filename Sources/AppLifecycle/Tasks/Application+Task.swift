@@ -7,8 +7,8 @@ extension Application {
   ///       for await price in prices { self?.show(price) }
   ///     }
   ///
-  /// Use it in place of a plain `Task {}`. In a simulation the task runs inside the simulation: an advance of the clock
-  /// waits for the task's work, as it waits for handlers, and the order never depends on the machine. When the task has
+  /// Use it in place of a plain `Task {}`. In a simulation the task and all that it starts run inside the simulation: an
+  /// advance of the clock waits for their work, as it waits for handlers, and the order never depends on the machine. When the task has
   /// ended, the ledger lists it with its label or the line that started it.
   ///
   /// The application cancels the task when the process ends: at a termination, after the tear-down, or when the system
@@ -93,11 +93,14 @@ extension Application {
   ) -> Task<Void, any Error> {
     let interval = max(interval, .milliseconds(1))
     let source = EventBus.Subscriber(label: label, fileID: fileID, line: line)
-    return ownTasks.start(source) { [weak owner, weak self, clock] in
+    return ownTasks.start(source, repeats: true) { [weak owner, weak self, clock] in
       while true {
         let began = clock.now.offset
         do {
-          guard try await Self.perform(action, with: owner) else { return }
+          let call = self?.interceptedCall(
+            LedgerEntry(
+              .task, source, step: CallStep.every.rawValue, began: began, duration: .zero, outcome: .completed))
+          guard try await call.run({ try await Self.perform(action, with: owner) }) else { return }
         } catch {
           // The end of the task reports an error with which it ends.
           guard !Task.isCancelled, let self else { throw error }

@@ -7,6 +7,8 @@ internal import Scheduling
   private struct Running {
     let source: EventBus.Subscriber
     let began: Duration
+    /// Whether the task repeats an action, so that it does not end.
+    let repeats: Bool
     /// The number of the task's call for observers.
     let call: TracedCall.ID?
     let cancel: @Sendable () -> Void
@@ -29,15 +31,21 @@ internal import Scheduling
     (running.map { $0 } + lost.map { $0 }).sorted { $0.key < $1.key }.map { String(describing: $0.value.source) }
   }
 
+  /// Whether a task runs that does not repeat an action.
+  var hasWork: Bool { running.values.contains { !$0.repeats } }
+
   func start<Success: Sendable>(
-    _ source: EventBus.Subscriber, _ body: @escaping @MainActor () async throws -> Success
+    _ source: EventBus.Subscriber, repeats: Bool = false, _ body: @escaping @MainActor () async throws -> Success
   ) -> Task<Success, any Error> {
     lastID += 1
     let id = lastID
+    let began = now()
+    let call = application?.callBegins(entry(source, began: began, .completed), isLongRunning: true)
+    let intercepted = application?.intercepted(call)
     // A handler may start the task, but the transition that waits for the handler does not wait for the task.
     let task = tasks.startThrowing(for: source) { [weak self] in
       do {
-        let value = try await body()
+        let value = try await intercepted.run { try await body() }
         self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)
         return value
       } catch {
@@ -45,9 +53,7 @@ internal import Scheduling
         throw error
       }
     }
-    let began = now()
-    let call = application?.callBegins(entry(source, began: began, .completed))
-    running[id] = Running(source: source, began: began, call: call) { task.cancel() }
+    running[id] = Running(source: source, began: began, repeats: repeats, call: call?.id) { task.cancel() }
     return task
   }
 
@@ -71,7 +77,7 @@ internal import Scheduling
     // A task that was cancelled with its process is in the ledger already, but not with its error.
     if let task = lost[id] {
       let call = application?.callBegins(entry(source, began: task.began, .completed))
-      application?.note(entry(source, began: task.began, outcome), of: call)
+      application?.note(entry(source, began: task.began, outcome), of: call?.id)
     }
     didEnd(id, outcome)
     application?.report(error, of: source, .task, hasRecipient: true)
@@ -84,7 +90,7 @@ internal import Scheduling
     // For observers every end has a beginning.
     let call = application?.callBegins(entry)
     entry.outcome = .failed(String(describing: error))
-    application?.note(entry, of: call)
+    application?.note(entry, of: call?.id)
     application?.report(error, of: source, .every, hasRecipient: true)
   }
 
@@ -92,6 +98,8 @@ internal import Scheduling
     // A task that was cancelled with its process is in the ledger already.
     guard lost.removeValue(forKey: id) == nil, let task = running.removeValue(forKey: id) else { return }
     note(task, outcome)
+    // A grace may end with it.
+    if !task.repeats { application?.background.checkWaits() }
   }
 
   private func note(_ task: Running, _ outcome: LedgerEntry.Outcome) {

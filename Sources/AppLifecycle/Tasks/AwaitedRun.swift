@@ -15,6 +15,7 @@ final class AwaitedRun: AwaitedWork {
   /// The request to end before a cancellation; nil unless the run is that of a body or a run loop.
   let closing: PhaseClosing?
   private let hasEnded = Atomic(false)
+  private let wasAskedAtOnce = Atomic(false)
 
   init(of owner: WorkOwner, generation: Int, lease: ResourceLease? = nil, closing: PhaseClosing? = nil) {
     (self.owner, self.generation, self.lease, self.closing) = (owner, generation, lease, closing)
@@ -26,6 +27,12 @@ final class AwaitedRun: AwaitedWork {
   var isOver: Bool {
     get { hasEnded.load(ordering: .acquiring) }
     set { hasEnded.store(newValue, ordering: .releasing) }
+  }
+
+  /// Whether it is the only run of a body whose phase closes.
+  var isAskedAtOnce: Bool {
+    get { wasAskedAtOnce.load(ordering: .acquiring) }
+    set { wasAskedAtOnce.store(newValue, ordering: .releasing) }
   }
 
   var isUnderWay: Bool { !isOver }

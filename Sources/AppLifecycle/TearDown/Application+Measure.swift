@@ -9,13 +9,14 @@ extension Application {
   /// If the current budget ends during the call, the call is blamed for the overrun.
   func measure(_ method: String, of scene: SceneIdentifier? = nil, _ call: () -> Void) {
     let name = scene.map { "\(method) (\($0.rawValue))" } ?? method
-    let id = callBegins(
-      LedgerEntry(.delegate, name, step: method, began: timing.now(), duration: .zero), isSynchronous: true)
+    let traced = callBegins(
+      LedgerEntry(.delegate, name, step: method, began: timing.now(), duration: .zero), isSynchronous: true,
+      in: transitions.traced)
     let began = timing.now()
-    tasks.naming(EventBus.Subscriber(label: method, fileID: "", line: 0)) { call() }
+    tasks.naming(EventBus.Subscriber(label: method, fileID: "", line: 0)) { intercepted(traced).run(call) }
     timing.passTime?(method)
     note(
-      LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began), of: id,
+      LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began), of: traced?.id,
       on: ownLedger.transitionPage, isTearDown: true)
   }
 

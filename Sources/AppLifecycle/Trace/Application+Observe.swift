@@ -78,12 +78,21 @@ extension Application {
 
   /// Reports the beginning of a call of the program's code.
   ///
-  /// - Returns: the number of the call, to which its end refers; nil if there are no observers.
-  func callBegins(_ entry: @autoclosure () -> LedgerEntry, isSynchronous: Bool = false) -> TracedCall.ID? {
-    guard !observers.isEmpty else { return nil }
-    let call = observers.number(entry(), isSynchronous: isSynchronous)
+  /// - Parameters:
+  ///   - entry: the entry of a call that would end at once.
+  ///   - isSynchronous: whether the code occupies the main actor until it returns.
+  ///   - isLongRunning: whether the call may last as long as the program.
+  ///   - transition: the transition to which the call belongs.
+  /// - Returns: the call, to whose number its end refers; nil if there are neither observers nor interceptors.
+  func callBegins(
+    _ entry: @autoclosure () -> LedgerEntry, isSynchronous: Bool = false, isLongRunning: Bool = false,
+    in transition: TracedTransition.ID? = nil
+  ) -> TracedCall? {
+    guard describesCalls else { return nil }
+    let call = observers.number(
+      entry(), isSynchronous: isSynchronous, isLongRunning: isLongRunning, in: transition)
     tell(.callBegan(call))
-    return call.id
+    return call
   }
 
   /// The time if a budget runs, in which observers are timed; nil otherwise.

@@ -38,9 +38,12 @@ internal import Synchronization
   }
 
   /// Gives a call its number.
-  func number(_ entry: LedgerEntry, isSynchronous: Bool) -> TracedCall {
+  func number(
+    _ entry: LedgerEntry, isSynchronous: Bool, isLongRunning: Bool, in transition: TracedTransition.ID?
+  ) -> TracedCall {
     lastCall += 1
-    return TracedCall(entry, id: lastCall, isSynchronous: isSynchronous)
+    return TracedCall(
+      entry, id: lastCall, isSynchronous: isSynchronous, isLongRunning: isLongRunning, in: transition)
   }
 
   /// Delivers an event to the observers, at once or after the event that is being delivered.

@@ -3,18 +3,28 @@ internal import PubSub
 /// A call of the program's code that has begun: a delegate method, a handler, an operation of a resource, a task, or an
 /// observer.
 public struct TracedCall: Sendable, Hashable, Identifiable {
-  /// The number of the call among the observed calls of the application, from 1; 0 for the call of an observer.
+  /// The number of the call among those of the application that are observed or intercepted, from 1; 0 for the call of
+  /// an observer.
   public let id: UInt64
   /// Whether the code occupies the main actor until it returns, as a delegate method and a synchronous handler do.
   public let isSynchronous: Bool
+  /// Whether the call may last as long as the program: a run loop, a body, a task or a background task.
+  public let isLongRunning: Bool
+  /// The number of the transition that makes the call, or that decided on it; nil if no transition did, and if the
+  /// application has no interceptors.
+  public let transition: TracedTransition.ID?
   /// The ledger entry of a call that would end at once.
   private let entry: LedgerEntry
 
-  init(_ entry: LedgerEntry, id: UInt64, isSynchronous: Bool) {
+  init(
+    _ entry: LedgerEntry, id: UInt64, isSynchronous: Bool, isLongRunning: Bool = false,
+    in transition: TracedTransition.ID? = nil
+  ) {
     (self.entry, self.id, self.isSynchronous) = (entry, id, isSynchronous)
+    (self.isLongRunning, self.transition) = (isLongRunning, transition)
   }
 
-  /// Creates a call, for tests of an observer.
+  /// Creates a call, for tests of an observer or an interceptor.
   ///
   /// - Parameters:
   ///   - id: the number to which the end of the call refers.
@@ -23,11 +33,15 @@ public struct TracedCall: Sendable, Hashable, Identifiable {
   ///   - step: the purpose of the call.
   ///   - began: the time when it began, by the application's clock.
   ///   - isSynchronous: whether the code occupies the main actor until it returns.
+  ///   - isLongRunning: whether the call may last as long as the program.
+  ///   - transition: the number of the transition that makes the call, or that decided on it.
   public init(
-    id: UInt64, _ kind: LedgerEntry.Kind, _ name: String, step: String, began: Duration, isSynchronous: Bool = true
+    id: UInt64, _ kind: LedgerEntry.Kind, _ name: String, step: String, began: Duration, isSynchronous: Bool = true,
+    isLongRunning: Bool = false, in transition: TracedTransition.ID? = nil
   ) {
     self.init(
-      LedgerEntry(kind, name, step: step, began: began, duration: .zero), id: id, isSynchronous: isSynchronous)
+      LedgerEntry(kind, name, step: step, began: began, duration: .zero), id: id, isSynchronous: isSynchronous,
+      isLongRunning: isLongRunning, in: transition)
   }
 
   /// The kind of code that is called.

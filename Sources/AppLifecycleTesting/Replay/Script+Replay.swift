@@ -4,7 +4,7 @@ extension Script {
   /// Makes the script that repeats the inputs of a recorded run, at the same times.
   ///
   /// The script plays the inputs of the records in order. A record of a simulator contains actions that no real system
-  /// takes (`wait:`, `slow:`, `fail:`, `task:`, `mode:`, `do:`), and so holds each wait as it was played. For a record of a real run,
+  /// takes (`wait:`, `host:`, `slow:`, `fail:`, `task:`, `mode:`, `do:`), and so holds each wait as it was played. For a record of a real run,
   /// the script waits between two inputs as long as the record shows, to the millisecond; the time that the
   /// application's own work takes in the replay is added. Whether the run goes the same way again is for the
   /// application to say. Compare the `callbacks` of the two records: times may differ.
@@ -33,7 +33,7 @@ extension LifecycleRecord {
   /// Whether the record names an action of scripts that no real system takes.
   fileprivate var isOfSimulator: Bool {
     switch try? ScriptAction.Kind(token: name) {
-    case .wait, .slow, .failSave, .beginTask, .endTask, .beginMode, .endMode, .own: true
+    case .wait, .hostStop, .hostEnd, .slow, .failSave, .beginTask, .endTask, .beginMode, .endMode, .own: true
     case .input, nil: false
     }
   }

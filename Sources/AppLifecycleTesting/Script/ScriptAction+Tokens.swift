@@ -13,6 +13,8 @@ extension ScriptAction.Kind {
     switch (parts[0], parts.count) {
     case ("interrupt", 2): self = .input(.system(.beginInterruption(try Self.reason(parts[1]))))
     case ("end", 2): self = .input(.system(.endInterruption(try Self.reason(parts[1]))))
+    case ("host", 2) where parts[1] == "stop": self = .hostStop
+    case ("host", 2) where parts[1] == "end": self = .hostEnd
     case ("wait", 2): self = .wait(try Self.duration(parts[1]))
     case ("task", 3) where parts[1] == "begin": self = .beginTask(try Self.name(parts[2]))
     case ("task", 3) where parts[1] == "end": self = .endTask(try Self.name(parts[2]))
@@ -61,6 +63,7 @@ extension ScriptAction.Kind {
     "switcher": "switcher, switcher:return, switcher:leave or switcher:kill",
     "interrupt": "interrupt:NAME",
     "end": "end:NAME",
+    "host": "host:stop or host:end",
     "wait": "wait:DURATION",
     "task": "task:begin:NAME or task:end:NAME",
     "mode": "mode:begin:NAME or mode:end:NAME",

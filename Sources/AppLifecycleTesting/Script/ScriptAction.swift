@@ -6,6 +6,10 @@ public struct ScriptAction: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// An input of the system or an action of the device: `launch`, `interrupt:call`, `crash` and others.
     case input(LifecycleInput)
+    /// A host stops the process, as at Ctrl-Z: `host:stop`.
+    case hostStop
+    /// A host ends the process, as at SIGTERM: `host:end`.
+    case hostEnd
     /// Virtual time passes: `wait:5s`.
     case wait(Duration)
     /// The application begins a background task: `task:begin:NAME`.

@@ -3,12 +3,17 @@ internal import Scheduling
 /// The jobs that are ready to run; taking the first is cheap, because the space is reclaimed only when the queue is
 /// empty.
 struct JobQueue {
-  private var jobs: [UnownedJob] = []
+  /// The actor on which a job runs.
+  enum Actor {
+    case mainActor, other
+  }
+
+  private var jobs: [(job: UnownedJob, actor: Actor)] = []
   private var head = 0
 
   var isEmpty: Bool { head == jobs.count }
 
-  mutating func append(_ job: UnownedJob) { jobs.append(job) }
+  mutating func append(_ job: UnownedJob, for actor: Actor) { jobs.append((job, actor)) }
 
   mutating func popFirst() -> UnownedJob? {
     guard head < jobs.count else {
@@ -17,12 +22,14 @@ struct JobQueue {
       return nil
     }
     defer { head += 1 }
-    return jobs[head]
+    return jobs[head].job
   }
 
-  /// Makes a random job the first.
+  /// Makes a random job the first; jobs of the main actor keep their order, as on the main queue.
   mutating func bringForward(using random: inout SplitMix64) {
     guard head < jobs.count else { return }
-    jobs.swapAt(head, Int.random(in: head..<jobs.count, using: &random))
+    var chosen = Int.random(in: head..<jobs.count, using: &random)
+    if jobs[chosen].actor == .mainActor { chosen = jobs[head...].firstIndex { $0.actor == .mainActor } ?? chosen }
+    jobs.swapAt(head, chosen)
   }
 }

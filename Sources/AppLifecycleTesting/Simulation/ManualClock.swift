@@ -8,9 +8,9 @@ import Synchronization
 /// sleep. After each wake-up, all resulting work runs before the next wake-up. So the order does not depend on the
 /// machine.
 ///
-/// Only tasks that prefer ``executor`` may sleep on this clock: tasks that ``running(_:)``,
-/// ``withSimulation(order:_:)`` or the application's `task` starts, and all tasks of an `Application` or an `EventBus`
-/// on this clock. The sleep of any other task is reported as ``EscapedWork``, with its file and line.
+/// Only tasks of its simulation may sleep on this clock: tasks that ``running(_:)``, ``withSimulation(order:_:)`` or the
+/// application's `task` starts, all tasks of an `Application` or an `EventBus` on this clock, and the tasks that these
+/// start. The sleep of any other task is reported as ``EscapedWork``, with its file and line.
 public final class ManualClock: Clock {
   /// A point in the clock's time.
   public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -90,7 +90,7 @@ public final class ManualClock: Clock {
   /// - Parameters:
   ///   - deadline: when to wake; if it has passed, the task is not suspended.
   ///   - tolerance: ignored: the clock is exact.
-  ///   - fileID: the source position, which ``EscapedWork`` names if the task does not prefer ``executor``.
+  ///   - fileID: the source position, which ``EscapedWork`` names if the task does not belong to the simulation.
   ///   - line: the source position.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
   public func sleep(
@@ -104,7 +104,7 @@ public final class ManualClock: Clock {
   /// - Parameters:
   ///   - duration: how long to sleep; if it is not positive the task is not suspended.
   ///   - tolerance: ignored: the clock is exact.
-  ///   - fileID: the source position, which ``EscapedWork`` names if the task does not prefer ``executor``.
+  ///   - fileID: the source position, which ``EscapedWork`` names if the task does not belong to the simulation.
   ///   - line: the source position.
   /// - Throws: `CancellationError` if the task is cancelled before the end.
   public func sleep(
@@ -122,7 +122,7 @@ public final class ManualClock: Clock {
       return state.lastSleep
     }
     guard let id else { return }
-    if !executor.isPreferred { executor.note(.sleep(at: line, in: Origin.current)) }
+    executor.noteSleep(at: line)
     try await withTaskCancellationHandler {
       try await withUnsafeThrowingContinuation { continuation in
         let sleeper = Sleeper(deadline: deadline, id: id, continuation: continuation)

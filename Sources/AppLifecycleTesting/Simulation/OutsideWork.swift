@@ -1,19 +1,21 @@
+import AppLifecycle
 internal import CSimulation
 import Dispatch
 import Scheduling
 
-/// Counts the jobs that escape from a simulation to the global executor, so that no simulation counts as idle while one
-/// of them runs.
+/// Gives each job for the global executor to the simulation to which its task belongs, and counts the other jobs, so
+/// that no simulation counts as idle while one of them runs.
 ///
-/// A plain `Task {}` or `Task.detached` in a component leaves the simulation: its job goes to the global executor,
-/// whose threads run it at some later time. The runtime offers each such job to this type first. A job that code on the
-/// main queue started, or that such a job started in turn, is counted until it suspends or ends. So all effects of such
-/// work on a simulation happen before the simulation's clock advances, under any load.
+/// The runtime offers each such job to this type first. A job of a task that a simulation's own task has started goes to
+/// that simulation. So a simulation runs what its libraries start.
 ///
-/// A job that a simulation's own job started is held until that simulation has nothing else to do. So it always runs at
-/// the same point of the simulation, however many threads are free.
+/// Of the others, a job that code of a test on the main queue has started, or that such a job has started in turn, is
+/// counted until it suspends or ends. So all effects of such work on a simulation happen before the simulation's clock
+/// advances, under any load. All simulations of a process share the count, because such a job does not say to which
+/// simulation it belongs.
 ///
-/// All simulations of a process share the count, because a job does not say to which simulation it belongs.
+/// A task of the test that a simulation's own job wakes is held until that simulation has nothing else to do. So it
+/// always continues at the same point of the simulation, however many threads are free.
 enum OutsideWork {
   /// The time after which a simulation no longer waits for a job: such a job blocks its thread, perhaps forever.
   ///
@@ -44,7 +46,7 @@ enum OutsideWork {
   }
 
   private static let state = Guarded(State())
-  private static let isCounted = csimulation_offer_global_jobs { OutsideWork.take($0) }
+  private static let isCounted = csimulation_offer_global_jobs { OutsideWork.take($0, of: $1) }
 
   /// Begins to count; only the first call in a process has an effect.
   static func count() { _ = isCounted }
@@ -100,15 +102,28 @@ enum OutsideWork {
     }
   }
 
-  private static func take(_ job: UnsafeMutableRawPointer?) -> Bool {
-    let job = Job(address: UInt(bitPattern: job))
-    if csimulation_is_running() {
-      begin(job)
+  private static func take(_ address: UnsafeMutableRawPointer?, of task: UInt64) -> Bool {
+    guard let address else { return false }
+    let unowned = unsafeBitCast(address, to: UnownedJob.self)
+    if let executor = Membership.simulation(of: task)?.executor {
+      executor.enqueue(unowned, for: .other)
       return true
     }
-    guard MainQueue.isCurrent else { return false }
-    let world = MainActor.assumeIsolated { SimulationExecutor.running }
-    if let world { world.hold(job) } else { begin(job) }
+    let visit = SimulationExecutor.visitOfThread
+    if Membership.isNew(task), let executor = visit?.executor ?? Membership.current?.executor {
+      if SimulationExecutor.isExternal { return false }
+      executor.adopt(task)
+      executor.enqueue(unowned, for: .other)
+      return true
+    }
+    let job = Job(address: UInt(bitPattern: address))
+    switch visit {
+    // An actor's job has no task of its own: it belongs to the code that gives the actor work.
+    case let visit? where task == 0: visit.executor.enqueue(unowned, for: .other)
+    case let visit?: visit.executor.hold(job)
+    case nil where csimulation_is_running() || MainQueue.isCurrent: begin(job)
+    case nil: return false
+    }
     return true
   }
 
@@ -127,17 +142,4 @@ enum OutsideWork {
     }
     for waiter in waiters { waiter() }
   }
-}
-
-/// Tells whether the current thread runs the main queue, on which every simulation runs.
-enum MainQueue {
-  private static let key: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
-  }()
-
-  static func mark() { _ = key }
-
-  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }

@@ -1,22 +1,24 @@
+import AppLifecycle
+internal import CSimulation
 import PubSub
 import Scheduling
 
 /// An executor that runs the jobs of its tasks on the main queue, one at a time, in the order in which they became
 /// ready or in a seeded order.
 ///
-/// Tasks use it by task executor preference: child tasks, nonisolated functions, default actors, and wake-ups from
-/// continuations, streams and a ``ManualClock`` all run here. Code that is isolated to the main actor stays on the main
-/// actor, which uses the same queue and is therefore also serial. `Task {}`, `Task.detached` and actors with executors
-/// of their own run outside the simulation; so do answers of the real world, which you declare with ``external(_:)``.
-/// The application's `task` starts a task inside the simulation. Undeclared work from outside is reported as
-/// ``EscapedWork``.
+/// Tasks that prefer it belong to the simulation, and so do all tasks that these start, in a library, too: `Task {}`,
+/// `Task.detached` and child tasks, on the main actor, on default actors or on none. All of them run here, also when
+/// continuations, streams and a ``ManualClock`` wake them.
 ///
-/// Before the simulation counts as idle, it waits for jobs of plain tasks on the global executor. So a plain task that
-/// sleeps on the simulation's clock is found in every run. It does not wait for threads and queues of a component.
+/// Outside the simulation run the tasks of the test itself, actors with executors of their own, threads and queues. So
+/// do answers of the real world, which you declare with ``external(_:)``. A task outside that sleeps on the simulation's
+/// clock is reported as ``EscapedWork``, and so is undeclared code outside that wakes a task inside. Before the
+/// simulation counts as idle, it waits for the tasks that the test's own code has started on the global executor. So
+/// these are found in every run. It does not wait for threads and queues.
 ///
 /// A simulation differs from production in three ways. Everything in it is serial. `MainActor.assumeIsolated` succeeds
-/// in its nonisolated code. And awaiting the main actor may let other work run where production would not suspend. Code
-/// that blocks a thread until something happens in the simulation causes a deadlock.
+/// in its nonisolated code. And its tasks are not ordered with the main queue's other jobs. Code that blocks a thread
+/// until something happens in the simulation causes a deadlock.
 ///
 /// Any thread may use it. A job costs about 0.6 µs.
 public final class SimulationExecutor: TaskExecutor {
@@ -33,23 +35,31 @@ public final class SimulationExecutor: TaskExecutor {
 
   /// The number of passes through the main queue without work after which the simulation counts as idle.
   ///
-  /// A hop to the main actor goes directly to the main queue, and runs before the next pass. ``MainQueueJobs`` counts it
-  /// as work. After a hop from an actor, each call between asynchronous main-actor functions takes two hops, there and
-  /// back: its task prefers this executor, and the main queue runs it without a task executor. If the runtime cannot
-  /// count the hops, a simulation waits for no more of them than this number.
+  /// The simulation sees its own jobs. The main queue alone runs those of tasks that the test itself has started on the
+  /// main actor, and those of all main-actor functions if the runtime has no hook for them. A simulation waits for this
+  /// number of them.
   private static let passesUntilQuiet = 8
 
-  /// The number of passes without known work of this simulation after which it counts as idle, although the main queue
-  /// runs other jobs.
-  ///
-  /// These jobs may belong to code that keeps the main actor busy forever. Or they are the hops of an error or a value
-  /// on its way back through main-actor functions, one for each. A call of such a function is known work.
-  private static let passesDespiteOthers = 1_000
+  /// The main actor's executor for the tasks of this simulation.
+  let mainActor = SimulatedMainActor()
 
   private let state: Guarded<State>
 
-  /// The simulation whose job the main queue runs now.
-  @MainActor static var running: SimulationExecutor?
+  /// A visit of a simulation to the main queue.
+  struct Visit {
+    let executor: SimulationExecutor
+    /// The identity of the task that makes the visit; a task that a job of the visit starts has a greater one.
+    let task: UInt64
+  }
+
+  /// The visit that the main queue makes now; only code on the main queue may read it.
+  nonisolated(unsafe) private static var visit: Visit?
+
+  /// The visit in which this thread runs a job.
+  static var visitOfThread: Visit? { MainQueue.isCurrent ? visit : nil }
+
+  /// Whether the present task does declared work of the real world, or was started by it.
+  @TaskLocal static var isExternal = false
 
   /// Makes the executor of a new simulation.
   ///
@@ -61,7 +71,14 @@ public final class SimulationExecutor: TaskExecutor {
     self.state = Guarded(state)
     MainQueue.mark()
     OutsideWork.count()
-    MainQueueJobs.count()
+    SimulatedMainActor.choose()
+    mainActor.executor = self
+    Membership.add(self)
+  }
+
+  deinit {
+    mainActor.executor = nil
+    Membership.remove(self, tasks: state.withLock { $0.members })
   }
 
   /// The number of undeclared wake-ups from threads outside the simulation; if it is 0, the order is repeatable.
@@ -78,15 +95,20 @@ public final class SimulationExecutor: TaskExecutor {
   /// The concurrency runtime calls this method.
   ///
   /// - Parameter job: the job.
-  public func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
+  public func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), for: .other) }
+
+  /// Enqueues a job of a task that belongs to this simulation.
+  func enqueue(_ job: UnownedJob, for actor: JobQueue.Actor) {
     let isForeign = !MainQueue.isCurrent
+    // A task of a simulation that runs on another thread has itself been woken by that thread.
+    let waker: Escape? =
+      isForeign && csimulation_current_task() != 0 && Membership.current == nil ? .wakeUpByTask(Origin.current) : nil
     let (waiters, schedules) = state.withLock { state in
-      state.ready.append(job)
+      state.ready.append(job, for: actor)
       state.jobsEnqueued += 1
       if isForeign, state.externalCalls.isEmpty {
         state.foreignWakeUps += 1
-        if state.isDriven { state.note(.wakeUp(by: Origin.current)) }
+        if state.isDriven { state.note(waker ?? .wakeUpByThread) }
       }
       let waiters = state.workWaiters
       state.workWaiters = []
@@ -100,8 +122,24 @@ public final class SimulationExecutor: TaskExecutor {
 // MARK: - Work that escapes
 
 extension SimulationExecutor {
-  /// Whether the present task prefers this executor.
-  var isPreferred: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor == asUnownedTaskExecutor() } }
+  /// Whether the present task belongs to this simulation.
+  var isInside: Bool { Membership.current === mainActor }
+
+  /// Adds a task that a job of this simulation has started.
+  func adopt(_ task: UInt64) {
+    state.withLock { $0.members.append(task) }
+    Membership.add(task: task, to: mainActor)
+  }
+
+  /// Notes the sleep of the present task on the simulation's clock, if it does not belong there.
+  func noteSleep(at line: EventBus.Subscriber?) {
+    if !isInside {
+      note(.sleep(at: line, in: Origin.current))
+    } else if !MainQueue.isCurrent, !Self.isExternal {
+      // A thread has woken the task on an actor, whose jobs do not say to which simulation they belong.
+      note(.wakeUpByThread)
+    }
+  }
 
   /// Notes escaped work for the next check, once for each place.
   func note(_ escape: Escape) { state.withLock { $0.note(escape) } }
@@ -144,7 +182,7 @@ extension SimulationExecutor {
   /// When a test reads a property of an actor, the test may continue while the thread of that read still holds the
   /// actor. A simulated task that needs the actor at that time would be woken by that thread, from outside.
   private func awaitOwnWork(isolation: isolated (any Actor)? = #isolation) async {
-    guard OutsideWork.isUnderWay, !isPreferred else { return }
+    guard OutsideWork.isUnderWay, !isInside else { return }
     let mayWait = state.withLock { state in
       // The simulation waits for declared external work in another way.
       guard state.externalCalls.isEmpty else { return false }
@@ -175,7 +213,7 @@ extension SimulationExecutor {
     await withUnsafeContinuation { continuation in
       let schedules = state.withLock { state in
         state.quietWaiters.append(continuation)
-        state.restartCount()
+        state.quietPasses = 0
         return state.takeVisit()
       }
       if schedules { scheduleVisit() }
@@ -199,7 +237,7 @@ extension SimulationExecutor {
 extension SimulationExecutor {
   /// Runs work of the outside world: real input and output, a real sleep.
   ///
-  /// The work begins at once. Virtual time stands still until it ends. When the simulation is idle, the callers
+  /// A program calls `external` of its application, which calls this method in a simulation. The work begins at once. Virtual time stands still until it ends. Tasks that it starts run outside the simulation. When the simulation is idle, the callers
   /// continue in the order in which their calls began, however long each took. So the record does not depend on the
   /// machine.
   ///
@@ -216,7 +254,9 @@ extension SimulationExecutor {
       return state.lastExternalCall
     }
     let result: Result<Success, Failure>
-    do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
+    result = await Self.$isExternal.withValue(true) {
+      do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+    }
     await withUnsafeContinuation { continuation in
       let schedules = state.withLock { state in
         for index in state.externalCalls.indices where state.externalCalls[index].id == id {
@@ -254,10 +294,6 @@ extension SimulationExecutor {
     var visitIsDue = false
     /// The number of consecutive passes without work.
     var quietPasses = 0
-    /// The number of consecutive passes without known work of this simulation.
-    var passesWithoutKnownWork = 0
-    /// The counts at the last visit.
-    var mainQueue = MainQueueJobs()
     var quietWaiters: [Continuation] = []
     var workWaiters: [Continuation] = []
     /// The number of calls that drive the simulation.
@@ -266,8 +302,10 @@ extension SimulationExecutor {
     var escapes: [ContractViolation] = []
     /// All escaped work, thrown or not.
     var knownEscapes: Set<ContractViolation> = []
-    /// The escaped jobs that have not started.
+    /// The jobs of other tasks that have not started, because jobs of this simulation have woken these tasks.
     var held: [OutsideWork.Job] = []
+    /// The identities of the tasks that jobs of this simulation have started.
+    var members: [UInt64] = []
     /// The external calls, in the order in which they began.
     var externalCalls: [ExternalCall] = []
     var lastExternalCall: UInt64 = 0
@@ -285,9 +323,6 @@ extension SimulationExecutor {
       return !visitIsScheduled
     }
 
-    /// Begins to count the passes without work anew.
-    mutating func restartCount() { (quietPasses, passesWithoutKnownWork) = (0, 0) }
-
     mutating func nextJob() -> UnownedJob? {
       if random != nil { ready.bringForward(using: &random!) }
       return ready.popFirst()
@@ -300,34 +335,24 @@ extension SimulationExecutor {
       return held
     }
 
-    /// Returns what must happen after a visit that ran `jobs` jobs; `mainQueue` has the counts when it began.
-    mutating func next(afterRunning jobs: Int, _ mainQueue: MainQueueJobs) -> Next {
-      let isAtWork = jobs > 0 || mainQueue.ownCalls != self.mainQueue.ownCalls
-      let isQuiet = !isAtWork && mainQueue.all == self.mainQueue.all
-      self.mainQueue = mainQueue
-      if !ready.isEmpty {
-        restartCount()
-        return .passAgain
-      }
+    /// Returns what must happen after a visit that ran `jobs` jobs.
+    mutating func next(afterRunning jobs: Int) -> Next {
+      // Another thread may have enqueued a job since.
+      guard ready.isEmpty else { return .passAgain }
       let isAwaited = externalCalls.isEmpty ? !quietWaiters.isEmpty : externalCalls[0].whatFollows != nil
       guard isAwaited else {
         // No visit is needed now: the end of an external call, a waiter or a job will schedule one.
-        restartCount()
-        visitIsScheduled = false
+        (quietPasses, visitIsScheduled) = (0, false)
         return .rest
       }
-      quietPasses = isQuiet ? quietPasses + 1 : 0
-      passesWithoutKnownWork = isAtWork ? 0 : passesWithoutKnownWork + 1
-      guard
-        quietPasses > SimulationExecutor.passesUntilQuiet
-          || passesWithoutKnownWork > SimulationExecutor.passesDespiteOthers
-      else { return .passAgain }
-      restartCount()
+      quietPasses = jobs > 0 ? 0 : quietPasses + 1
+      guard quietPasses > SimulationExecutor.passesUntilQuiet else { return .passAgain }
+      quietPasses = 0
       // The simulation waits for declared external work in another way.
       if externalCalls.isEmpty, !held.isEmpty || OutsideWork.isUnderWay { return .awaitOutsideWork }
       if let call = externalCalls.first, let whatFollows = call.whatFollows {
         externalCalls.removeFirst()
-        return .resume(whatFollows)
+        return .goOn(whatFollows)
       }
       return .resume(quietWaiters.removeFirst())
     }
@@ -338,10 +363,15 @@ extension SimulationExecutor {
     case passAgain
     case awaitOutsideWork
     case resume(Continuation)
+    /// Lets the caller of the first external call go on.
+    case goOn(Continuation)
   }
 
-  /// Schedules a visit by a new main-actor task, which goes directly to the main queue, first in, first out.
+  /// Schedules a visit by a new main-actor task, which goes directly to the main queue, first in, first out, and not to
+  /// the queue of the simulation whose task makes it.
   private func scheduleVisit() {
+    csimulation_pause_choice(true)
+    defer { csimulation_pause_choice(false) }
     Task.detached { @MainActor in self.visit() }
   }
 
@@ -350,25 +380,22 @@ extension SimulationExecutor {
   /// Then, if a task waits for the simulation to be idle, it passes through the main queue once more. A hop to the main
   /// actor that was under way runs before that pass.
   @MainActor private func visit() {
-    let mainQueue = MainQueueJobs(before: self)
-    defer { mainQueue.endVisit() }
     let isHeld = state.withLock { state in
       state.visitIsDue = state.holds > 0
       return state.visitIsDue
     }
     if isHeld { return }
     var jobs = 0
-    Self.running = self
+    let visit = Visit(executor: self, task: csimulation_current_task())
+    Self.visit = visit
     while let job = state.withLock({ $0.nextJob() }) {
       // The job runs on the main actor, and the runtime is told so; therefore it reaches the main actor without a hop.
-      job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: asUnownedTaskExecutor())
+      job.runSynchronously(isolatedTo: mainActor.asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
       jobs += 1
-      // A seeded order also mixes this queue with the main queue, which runs yields and hops from actors.
-      if state.withLock({ $0.random?.next() }).map({ $0 & 1 == 0 }) ?? false { break }
     }
-    Self.running = nil
+    Self.visit = nil
     let (next, released) = state.withLock { state in
-      let next = state.next(afterRunning: jobs, mainQueue)
+      let next = state.next(afterRunning: jobs)
       return (next, state.release(before: next))
     }
     for job in released { OutsideWork.begin(job) }
@@ -377,6 +404,11 @@ extension SimulationExecutor {
     case .passAgain: break
     case .awaitOutsideWork: return OutsideWork.whenOver { self.scheduleVisit() }
     case .resume(let continuation): continuation.resume()
+    case .goOn(let continuation):
+      // The caller may run on an actor, whose job belongs to the simulation only during a visit.
+      Self.visit = visit
+      continuation.resume()
+      Self.visit = nil
     }
     scheduleVisit()
   }

@@ -36,7 +36,7 @@ extension SimulatedSystem {
     case .endMode(let name):
       guard let mode = work.modes[name]?.popLast() else { return "no such background mode stands" }
       mode.end()
-    case .input, .wait: break
+    case .input, .wait, .hostStop, .hostEnd: break
     }
     return nil
   }

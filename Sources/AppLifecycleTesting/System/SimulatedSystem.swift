@@ -15,11 +15,10 @@ import Scheduling
 ///       ])
 ///
 /// The same script gives the same record, byte for byte: the clock is a ``ManualClock``, and every task of the bus and
-/// of the application runs on its executor. A component starts its own tasks with the application's `task`, so that
-/// they run there, too, and waits on the application's `clock`. Declare work of the real world with
-/// ``ManualClock/external(_:)``. A plain `Task {}` that sleeps on the clock, or that wakes a task of the simulation
-/// from another thread, is reported as ``EscapedWork``: ``play(_:)-(Script)`` throws it, with the file and line of the
-/// sleep if it is on an `ApplicationClock`.
+/// of the application runs on its executor. So do the tasks that these start, in libraries, too. Components wait on the
+/// application's `clock`, and declare work of the real world with the application's `external`. What a simulation cannot
+/// hold is reported as ``EscapedWork``: ``play(_:)-(Script)`` throws it, with the file and line of a sleep if it is on
+/// an `ApplicationClock`.
 ///
 /// The system also enforces background time, counted from the change to the background state. An application without
 /// background tasks is suspended after `Application.Configuration.backgroundStay`. Background tasks keep it awake for
@@ -91,10 +90,11 @@ import Scheduling
     profile: LifecycleProfile? = nil, configuration: Application.Configuration? = nil,
     order: SimulationExecutor.Order = .fifo, delegate: (@MainActor () -> any ApplicationDelegate)? = nil
   ) {
-    let first = delegate?() ?? BareDelegate()
+    clock = ManualClock(executor: SimulationExecutor(order: order))
+    // What the delegate starts when it is made belongs to the simulation, as it does at each later launch.
+    let first = Membership.$bound.withValue(clock.executor.mainActor) { delegate?() } ?? BareDelegate()
     var configuration = configuration ?? type(of: first).configuration
     configuration.profile = profile ?? configuration.profile
-    clock = ManualClock(executor: SimulationExecutor(order: order))
     bus = EventBus(clock: clock)
     application = Application(delegate: first, bus: bus, configuration: configuration, clock: clock)
     application.makeDelegate = delegate
@@ -129,7 +129,11 @@ extension SimulatedSystem {
   /// An action without effect adds an `ignored` record, and the script continues. So does a `do:NAME` that was not
   /// added.
   ///
-  /// Play one script at a time.
+  /// Threads of a component, such as those of its dispatch queue, may begin and end background tasks; the system takes
+  /// notice before and after each action. Let such threads finish their work between two scripts, so that the record
+  /// does not depend on the machine.
+  ///
+  /// Play one script at a time. Code that runs in the meantime has the system's application as `Application.shared`.
   ///
   /// - Parameter script: the script.
   /// - Returns: the records that this script has added to ``record``.
@@ -137,6 +141,13 @@ extension SimulatedSystem {
   ///   the rest of the script is not played.
   @discardableResult
   public func play(_ script: Script) async throws(EscapedWork) -> [LifecycleRecord] {
+    let result = await application.shareWeakly { () async -> Result<[LifecycleRecord], EscapedWork> in
+      do throws(EscapedWork) { return .success(try await playShared(script)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  private func playShared(_ script: Script) async throws(EscapedWork) -> [LifecycleRecord] {
     let before = record.count
     defer { application.ambientCause = nil }
     for action in script.actions {
@@ -145,10 +156,19 @@ extension SimulatedSystem {
       // their cause.
       application.ambientCause = cause
       note(.input, cause)
+      try await hearOfOtherThreads()
       if let reason = try await perform(action, cause: cause) { note(.ignored, cause, reason: reason) }
+      try await hearOfOtherThreads()
       try clock.executor.checkForEscapes()
     }
     return Array(record[before...])
+  }
+
+  /// Takes notice of the background tasks that threads of components have begun and ended.
+  private func hearOfOtherThreads() async throws(EscapedWork) {
+    guard application.hasNewsOfBackgroundTasks else { return }
+    await clock.running { @MainActor [application] in application.tellNewsOfBackgroundTasks() }
+    if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
   }
 
   /// Plays one action; returns the reason if it had no effect, else nil.
@@ -161,6 +181,17 @@ extension SimulatedSystem {
       // A slow call may have advanced the clock past the deadlines of sleeping tasks; wake them before the next action.
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
+    case .hostStop, .hostEnd:
+      guard application.state.isInMemory else { return IgnoredReason.notRunning.rawValue }
+      if action.kind == .hostStop, !application.state.runsCode { return IgnoredReason.suspended.rawValue }
+      await clock.running { [application] in
+        if action.kind == .hostStop {
+          _ = await application.handleSuspension(cause: cause)
+        } else {
+          _ = await application.handleAwake(.shutDown, cause: cause)
+        }
+      }
+      if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
     case .wait(let duration): try await clock.advance(by: duration)
     case .beginTask, .endTask, .beginMode, .endMode, .slow, .failSave, .own:
       return await clock.running { [weak self] in await self?.performWork(action.kind) }

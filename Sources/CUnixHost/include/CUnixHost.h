@@ -18,6 +18,15 @@
 // signals in all its threads, to wait for them with sigwait; they stay blocked.
 bool unixhost_thread_start(void (*body)(void *), void *argument);
 
+// MARK: The main loop
+
+#if !defined(__APPLE__)
+// Runs Foundation's main run loop until it has handled work of the main actor or a source, in a program that contains the
+// bridge to Foundation. Returns false, without waiting, in any other program, or if the run loop cannot run. First thread
+// only.
+bool unixhost_run_loop_turn(void);
+#endif
+
 // MARK: Standard streams
 
 // Occupies the numbers of standard streams that are closed when the program starts. Otherwise a file that the program
@@ -68,6 +77,32 @@ bool unixhost_signal_is_ignored(int number);
 // After SIGTSTP, SIGTERM, SIGINT and SIGHUP a shell may take the terminal, so for these the handler first leaves the
 // screen: unixhost_emergency_leave.
 int unixhost_signal_catch(int number);
+
+// The present handler of a signal that the host has caught.
+enum unixhost_signal_holder {
+  UNIXHOST_SIGNAL_OURS,
+  UNIXHOST_SIGNAL_HANDLED,  // other code has installed a handler
+  UNIXHOST_SIGNAL_IGNORED,  // other code has set the signal to be ignored
+  UNIXHOST_SIGNAL_DEFAULT,  // other code has restored the default action
+};
+
+// The greatest length of a file name, with its zero byte.
+#define UNIXHOST_NAME_LIMIT 256
+
+// Installs the host's handler of a caught signal again if other code has replaced it. Returns what the signal was before;
+// for a handler, `library` receives the name of the file that contains it, or an empty text. The handler that was
+// replaced may still be running.
+enum unixhost_signal_holder unixhost_signal_reclaim(int number, char library[UNIXHOST_NAME_LIMIT]);
+
+// Removes these signals, a bit each (1 << (number - 1)), from all signalfds of the process, and returns those that a
+// signalfd had. A signalfd, such as that of a dispatch source, takes a signal before the handler when its reader is
+// faster. Does nothing where there are no signalfds. Linear in the number of descriptors.
+uint64_t unixhost_signalfds_reclaim(uint64_t signals);
+
+// Returns those of the signals, a bit each, that wait for a thread which blocks them. libdispatch's handler blocks a signal
+// on the thread that it runs on, and sends it to this thread again for the signalfd; if that no longer has the signal, it
+// waits there for ever. Linear in the number of threads.
+uint64_t unixhost_signals_stuck(uint64_t signals);
 
 // Installs a handler that does nothing. Unlike SIG_IGN it does not survive exec. Stores the disposition found.
 int unixhost_signal_discard(int number);
@@ -225,6 +260,10 @@ bool unixhost_notify_send(
 // Sends `BARRIER=1` with the write end of a pipe, and waits until the manager has closed it, which means that it has
 // handled all earlier datagrams. Returns false if the time has passed.
 bool unixhost_notify_barrier(int socket, struct unixhost_notify_address to, int milliseconds);
+
+// Stores the number of the calling process's pidfd, which the kernel gives to no other process until the next boot.
+// Returns false where the system has no such numbers (before Linux 6.9).
+bool unixhost_pidfd_identifier(uint64_t *identifier);
 
 // MARK: Main queue
 

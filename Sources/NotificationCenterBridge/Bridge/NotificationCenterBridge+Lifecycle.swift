@@ -66,14 +66,35 @@ extension NotificationCenterBridge {
   /// Make the link before components subscribe. Then old observers are called before them; for willResignActive,
   /// didEnterBackground and willTerminate, which are delivered in reverse order, after them.
   ///
-  /// An observer with the queue `.main` requires that the main actor stays on the first thread, as with `MainLoop.run`
-  /// and in programs with a main delegate. With an asynchronous `main` on Linux, the post deadlocks: Foundation waits
-  /// in the post for the main queue, which waits for the post.
+  /// An observer with the queue `.main` is called in the post if its file imports this module. In another file on Linux
+  /// it requires that the main actor stays on the first thread, as with `MainLoop.run` and in programs with a main
+  /// delegate. With an asynchronous `main` the post hangs there: Foundation waits in the post for the main queue, which
+  /// waits for the post. The bridge reports this on standard error.
   ///
+  /// Observers of didEnterBackground may start work that they do not announce, such as a plain `Task {}`. While the link
+  /// exists, a host lets the process run on for one second after that notification, before it stops or ends the process
+  /// (`Application.Configuration.backgroundGrace`).
+  ///
+  /// A service never leaves the foreground, so its observers get `willTerminate` alone. With `servicesEnterBackground`,
+  /// the bridge posts `didEnterBackground` to the center before it, in a process that has not been in the foreground since
+  /// its launch. Components that send their data on leaving the foreground then send it, within the same second. The
+  /// application itself has no such transition, and the bus no such event.
+  ///
+  /// - Parameter servicesEnterBackground: whether a process that ends without having been in the foreground tells the
+  ///   observers first that it has entered the background.
   /// - Returns: the link, which lasts while it is kept.
-  public func postLifecycle() -> NotificationLink {
+  public func postLifecycle(servicesEnterBackground: Bool = false) -> NotificationLink {
     let link = newLink()
-    forEachLifecycleEvent { post($0, link) }
+    forEachLifecycleEvent { if $0 != Application.DidEnterBackground.self { post($0, link) } }
+    post(Application.DidEnterBackground.self, link) { event in
+      event.application.didTellObserversOfBackground()
+      return event
+    }
+    guard servicesEnterBackground else { return link }
+    post(Application.WillEndUnseen.self, link) { event in
+      event.application.didTellObserversOfBackground()
+      return Application.DidEnterBackground(application: event.application, transition: event.transition)
+    }
     return link
   }
 

@@ -97,6 +97,19 @@ extension NotificationCenterBridge {
   }
 }
 
+extension NotificationCenterBridge {
+  /// Posts main-actor events of a type as the notifications of the events to which they are converted.
+  func post<E: MainActorEvent, Posted: NotificationConvertible>(
+    _: E.Type, _ link: NotificationLink, as convert: @escaping @MainActor @Sendable (E) -> Posted
+  ) {
+    let passer = Passer(center, bus)
+    link.keep(
+      bus.subscribe(to: E.self, label: "NotificationCenterBridge") { event in
+        passer.pass(convert(event), from: EventBus.subjectOfPost)
+      })
+  }
+}
+
 /// Posts events as notifications.
 private final class Passer: Sendable {
   private let center: NotificationCenterReference
@@ -120,7 +133,13 @@ private final class Passer: Sendable {
     let route = Route(of: E.notificationName, from: object, passed)
     var userInfo = event.notificationInfo.userInfo
     userInfo[Route.key] = route
-    center.center.post(name: E.notificationName, object: object, userInfo: userInfo)
+    #if canImport(ObjectiveC)
+      center.center.post(name: E.notificationName, object: object, userInfo: userInfo)
+    #else
+      PostWatch.watch(E.notificationName) {
+        center.center.post(name: E.notificationName, object: object, userInfo: userInfo)
+      }
+    #endif
     route.end()
   }
 }
@@ -176,9 +195,10 @@ extension NotificationCenterBridge {
     _: E.Type, _ link: NotificationLink,
     _ post: @escaping @Sendable (E, (any AnyObject & Sendable)?, EventBus, [ObjectIdentifier]) -> Void
   ) {
-    // The center keeps the block, which must not keep the bus.
+    // The center keeps the block, which must not keep the bus. Foundation's method takes an optional name: the link, and not
+    // a process, decides how long the observer lasts.
     link.keep(
-      center.center.addObserver(forName: E.notificationName, object: nil, queue: nil) {
+      center.center.addObserver(forName: Optional(E.notificationName), object: nil, queue: nil) {
         [weak bus, identifier = ObjectIdentifier(bus), center] notification in
         let passed = (notification.userInfo?[Route.key] as? Route)?.places(of: notification) ?? []
         guard !passed.contains(identifier), let bus else { return }

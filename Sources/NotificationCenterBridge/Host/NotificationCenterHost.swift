@@ -139,7 +139,7 @@ internal import Scheduling
 
   private func observe(_ events: [String: PlatformEvent], in center: NotificationCenter) {
     for (name, event) in events {
-      let token = center.addObserver(forName: Notification.Name(name), object: nil, queue: nil) {
+      let token = center.addObserver(forName: Optional(Notification.Name(name)), object: nil, queue: nil) {
         [weak self] notification in
         // Ignore notifications that a bridge has posted: they come from the application itself.
         guard notification.userInfo?[Route.key] == nil else { return }

@@ -128,13 +128,13 @@ extension EventBus {
   /// more; without one the cost is not measurable.
   ///
   /// - Parameter body: called with each event.
-  /// - Returns: an object whose release ends the tracing.
-  public func trace(_ body: @escaping @Sendable (any Event) -> Void) -> Tracing { Tracing(core, body) }
+  /// - Returns: a token whose release ends the tracing.
+  public func trace(_ body: @escaping @Sendable (any Event) -> Void) -> TracerToken { TracerToken(core, body) }
 }
 
 extension EventBus {
-  /// A tracer on an ``EventBus``; releasing it ends the tracing.
-  public final class Tracing: Sendable {
+  /// A token that keeps a tracer on an ``EventBus``; releasing it ends the tracing.
+  public final class TracerToken: Sendable {
     private let core: BusCore
 
     init(_ core: BusCore, _ body: @escaping @Sendable (any Event) -> Void) {

@@ -142,7 +142,11 @@ extension Mailbox {
     let run = HandlerRun(
       receiver: self, number: nextRun, eventType: type, cause: delivery?.post, report: report)
     do {
-      try await call(handler, with: element, run)
+      if let wrapper = delivery?.wrapper {
+        try await wrapper.callHandler { try await call(handler, with: element, run) }
+      } else {
+        try await call(handler, with: element, run)
+      }
       // Before the delivery ends: when the poster goes on, the subscription has ended.
       if isOnce { endSubscription?() }
       delivery?.end(.delivered)

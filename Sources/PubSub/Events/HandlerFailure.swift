@@ -31,8 +31,8 @@ extension EventBus {
     public let hasRecipient: Bool
     /// Whether an application has the error in its ledger already.
     package var isInLedger = false
-    /// Whether the change of a managed resource's health tells of the error, with what follows.
-    package var isToldByResource = false
+    /// Whether an event of the application tells of the error, with what follows.
+    package var isToldByEvent = false
     /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
     var report: SelfReport?
 

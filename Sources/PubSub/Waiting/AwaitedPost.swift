@@ -8,6 +8,9 @@ struct AwaitedDelivery: Sendable, Equatable {
   static func == (one: Self, other: Self) -> Bool { one.post === other.post && one.index == other.index }
 
   func end(_ outcome: DeliveryReport.Outcome) { post.end(self, outcome) }
+
+  /// The code of the poster to run around the handler; nil for none.
+  var wrapper: (any HandlerWrapper)? { post.wrapper(of: self) }
 }
 
 /// The wait of a post for its asynchronous handlers, which the post shares with their mailboxes; it ends with the last
@@ -95,6 +98,10 @@ extension AwaitedPost {
       state.open += 1
       return AwaitedDelivery(post: self, index: state.slots.count - 1)
     }
+  }
+
+  func wrapper(of delivery: AwaitedDelivery) -> (any HandlerWrapper)? {
+    state.withLock { $0.slots[delivery.index].delivery.wrapper }
   }
 
   /// Forgets a delivery that the mailbox has refused.

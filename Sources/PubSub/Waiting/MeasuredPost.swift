@@ -98,7 +98,7 @@ extension MeasuredPost {
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
-    let isSimulated = tasks.executor != nil
+    let isPlain = tasks.executor == nil && !observer.wrapsHandlers
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
       var time = now()
@@ -119,9 +119,7 @@ extension MeasuredPost {
           }
         }
         let began = time
-        let outcome =
-          isSimulated
-          ? tasks.naming(place.entry.subscriber) { place.call(with: address) } : place.call(with: address)
+        let outcome = isPlain ? place.call(with: address) : callNamed(place, with: address)
         time = now()
         switch outcome {
         case .returned:
@@ -175,6 +173,26 @@ extension MeasuredPost {
     }
   }
 
+  /// Calls a handler that a simulation names, or around which the observer runs code of its own.
+  @inline(never)
+  private func callNamed(_ place: HandlerPlace, with event: UnsafeRawPointer) -> CallOutcome {
+    bus.tasks.naming(place.entry.subscriber) {
+      guard observer.wrapsHandlers else { return place.call(with: event) }
+      do {
+        let isCalled = try observer.callHandler {
+          switch place.call(with: event) {
+          case .returned: true
+          case .threw(let error): throw error
+          case .notCalled: false
+          }
+        }
+        return isCalled ? .returned : .notCalled
+      } catch {
+        return .threw(error)
+      }
+    }
+  }
+
   /// Gives the event to a mailbox or a sequence; returns whether the receiver takes part in the post.
   private func hand(
     _ event: UnsafeRawPointer, to receiver: Receiver, at place: HandlerPlace, _ now: Duration
@@ -195,6 +213,7 @@ extension MeasuredPost {
     guard awaits else { return mailbox.take(event, of: store, .posted) }
     let call = begins(place, &time, isSynchronous: false)
     var delivery = ObservedDelivery(to: place, call: call, began: time)
+    delivery.wrapper = observer.wrapper()
     let wait = wait ?? beginWait()
     var awaited: AwaitedDelivery?
     let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) { awaited = wait.add(mailbox, delivery) }

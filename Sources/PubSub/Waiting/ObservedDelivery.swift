@@ -6,6 +6,8 @@ package struct ObservedDelivery: Sendable {
   /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned.
   package let call: UInt64?
   package let began: Duration
+  /// The code of the poster to run around the handler; nil for none.
+  var wrapper: (any HandlerWrapper)?
   package var duration = Duration.zero
   package var outcome = DeliveryReport.Outcome.timedOut
   /// Whether the handler is to blame for the end of the wait.

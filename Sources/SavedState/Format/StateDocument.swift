@@ -4,6 +4,7 @@
   import Foundation
 #endif
 import AppLifecycle
+import JSONReading
 
 /// What a file of saved state says (Docs/RecordFormat.md has its grammar).
 struct StateDocument: Sendable, Hashable {
@@ -110,7 +111,7 @@ struct StateDocument: Sendable, Hashable {
     guard let end = body.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged("it has no second line") }
     let file = SharedBytes(bytes).data
     let index: Index
-    do { index = try JSONDecoder().decode(Index.self, from: file[Self.firstLength..<end]) } catch {
+    do { index = try file[Self.firstLength..<end].decodedJSON(as: Index.self) } catch {
       throw .damaged("its second line is not an index")
     }
     guard index.program == program else { throw .foreign("it is the state of the program \(index.program)") }

@@ -143,7 +143,9 @@ import Scheduling
   /// Whether the delegate does not want the save; it is asked only if there is something to save.
   private var isRefusedByDelegate: Bool {
     guard let application, let delegate = application.delegate as? any SavedStateDelegate else { return false }
-    return !delegate.applicationShouldSaveState(application)
+    return !application.callDelegate("applicationShouldSaveState") {
+      delegate.applicationShouldSaveState(application)
+    }
   }
 
   /// Whether anything differs from what is in the file, or may do so.

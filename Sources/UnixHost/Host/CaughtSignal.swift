@@ -51,6 +51,21 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// The name of the signal.
+  var name: String {
+    switch self {
+    case .terminate: "SIGTERM"
+    case .interrupt: "SIGINT"
+    case .quit: "SIGQUIT"
+    case .hangUp: "SIGHUP"
+    case .stop: "SIGTSTP"
+    case .continue: "SIGCONT"
+    case .backgroundRead: "SIGTTIN"
+    case .backgroundWrite: "SIGTTOU"
+    case .windowChange: "SIGWINCH"
+    }
+  }
+
   /// Whether the signal stays ignored if it was ignored when the program was started, for example by `nohup` or a
   /// script's `&`.
   ///

@@ -16,9 +16,11 @@ import AppLifecycle
 struct EndOrders: Sendable, Hashable {
   /// An order that arrives within this time after the handling of the last one is a copy of it.
   static let copyWindow = Duration.milliseconds(500)
+  /// The causes of first orders that ask, by default: the key, which may have been pressed by mistake.
+  static let causesThatAsk: Set<LifecycleCause> = [.interruptKey]
   /// The causes of repeated orders that end the process at once, by default: the key of a user who has seen that the
   /// program still runs.
-  static let causesThatInsist: Set<LifecycleCause> = ["Ctrl-C"]
+  static let causesThatInsist: Set<LifecycleCause> = [.interruptKey]
 
   /// The time when the host handled the latest order that had an effect; nil before the first.
   private(set) var began: Duration?
@@ -75,6 +77,7 @@ struct EndOrders: Sendable, Hashable {
   /// - Parameter budget: the longest time that the end may take.
   /// - Returns: the time; nil without an order.
   func repetitionsEnd(within budget: Duration) -> Duration? {
-    began.map { $0 + (insisting.contains("SIGTERM") ? Self.copyWindow : max(Self.copyWindow, budget)) }
+    let insists = insisting.contains(LifecycleCause(signal: .terminate))
+    return began.map { $0 + (insists ? Self.copyWindow : max(Self.copyWindow, budget)) }
   }
 }

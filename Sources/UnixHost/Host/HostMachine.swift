@@ -8,6 +8,8 @@ protocol HostMachine: Sendable {
   associatedtype Event: HostEvent
   associatedtype Effect
 
+  /// The budgets that the host enforces.
+  var budgets: HostBudgets { get }
   /// The time until which a further order has no effect, also after the host has ended; nil without an order.
   var repetitionsEnd: Duration? { get }
 

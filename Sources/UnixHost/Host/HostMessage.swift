@@ -8,7 +8,7 @@ import Scheduling
 /// of all hosts, and a host of your own sends its messages the same way, with ``send(waits:)``:
 ///
 ///     HostMessage.redirect { message in
-///       logger.log(level: message.severity == .notice ? .notice : .error, "\(message.text)")
+///       logger.log(level: Logger.Level(rawValue: message.severity.rawValue) ?? .error, "\(message.text)")
 ///     }
 public struct HostMessage: Sendable, Hashable {
   /// The severity of a message.

@@ -38,6 +38,20 @@ import Scheduling
     defer { withExtendedLifetime(reporter) {} }
     let observation = follow(application, link: link) { $0.send(waits: false) }
     defer { observation.cancel() }
+    // A resource may start a library that takes signals.
+    let changes = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) { _ in
+      link.noteBeginning()
+    }
+    defer { changes.cancel() }
+    let ends = application.bus.subscribe(to: Application.RunDidEnd.self, from: application) { end in
+      if SignalWatch.mayFollowAnOrder(error: end.error, end.sequel) {
+        // In this order: a pause between the two readings must not make the run look younger.
+        let now = SignalPipe.now
+        let length = end.application.clock.now.offset - end.began
+        link.noteReturn(of: ReturnedRun(name: end.name, began: now - length))
+      }
+    }
+    defer { ends.cancel() }
     // The program's own code runs on the main actor's thread, so the stack of that thread may overflow.
     unixhost_emergency_stack_install()
     // Here and not on the host's thread, because a signal that arrives before that thread runs must not be lost.
@@ -84,6 +98,7 @@ import Scheduling
   ) -> ObserverToken {
     var hasBudget = false
     return application.observeFirst(label: "host") { [weak application] event in
+      if case .transitionEnded = event { link.noteBeginning() }
       switch event {
       case .transitionBegan(let input?, _)
       where input.traits.contains(.endsProcess) && application?.present.state.isInMemory ?? false:

@@ -35,6 +35,7 @@ class HostThread<Machine: HostMachine> {
   var signals: SignalPipe
   var watch: SystemWatch
   var logind: LogindWatch?
+  private var signalWatch = SignalWatch()
   private(set) var machine: Machine
   /// The deadline of the machine, on a clock that stands still while the process does.
   private var deadline: Instant?
@@ -100,8 +101,9 @@ class HostThread<Machine: HostMachine> {
     parts.standstill.willWait(timeout)
     let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
     parts.standstill.works()
+    let lost = takeSignalsBack()
     // Handle all signals first, because every decision must know all signals that have arrived.
-    let records = takeSignals()
+    let records = takeSignals() + lost
     let wasContinued = records.contains { $0.signal == .continue }
     let suspensions = watch.takeSuspensions(wasContinued: wasContinued)
     if !suspensions.isEmpty { TimerThread.shared.machineHasSlept() }
@@ -132,6 +134,29 @@ class HostThread<Machine: HostMachine> {
     return records
   }
 
+  /// Takes back the signals that a library has taken, and reports them.
+  ///
+  /// - Returns: the signals that the host does not receive otherwise: those that are stuck, and the order that the library
+  ///   alone has received.
+  private func takeSignalsBack() -> [SignalRecord] {
+    let notes = parts.link.takeNotes()
+    let start = SignalPipe.now
+    if notes != CodeNotes() { signalWatch.begin(at: start) }
+    let isThorough = signalWatch.isThorough(at: start)
+    let findings = signals.takeBack(isThorough: isThorough)
+    // Afterwards: what is found may have begun during the look.
+    let now = SignalPipe.now
+    signalWatch.take(findings, at: now)?.send()
+    // One that comes while it is taken back gets stuck after this look, and is found by the next thorough one.
+    let mayBeStuck = signalWatch.hasFindings && (isThorough || !findings.isEmpty)
+    let records = mayBeStuck ? signalWatch.takeStuck(signals.stuck, at: now) : []
+    guard let run = notes.returned,
+      let (order, message) = signalWatch.takeReturn(of: run, at: now, within: machine.budgets.willTerminate)
+    else { return records }
+    message.send()
+    return records + [order]
+  }
+
   private func tell(_ fact: SystemFact) {
     parts.mailbox.send { [application = parts.application] in
       switch fact {
@@ -153,6 +178,7 @@ class HostThread<Machine: HostMachine> {
   private func timeout() -> Int32 {
     var next = ([logindDeadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
     if deadline != nil { next = min(next, .now + min(timeLeft, Self.waitWithDeadline)) }
+    if let time = signalWatch.deadline { next = min(next, .now + (time - SignalPipe.now)) }
     let wait = next - Instant.now
     // Round up, so that the last millisecond is not spent in a busy loop.
     return wait < .zero ? 0 : Int32(clamping: wait.milliseconds + 1)
@@ -206,6 +232,7 @@ class HostThread<Machine: HostMachine> {
   /// Ends the host's work; if the main actor does not answer, ends the process at once.
   final func finish(_ status: Int32, mainActorAnswers: Bool) {
     isFinished = true
+    signalWatch.finish()?.send()
     end()
     endLogind()
     parts.standstill.end()

@@ -1,6 +1,7 @@
 import CUnixHost
 
 #if canImport(Darwin)
+  import CoreFoundation
   import Darwin
 #else
   import Glibc
@@ -9,11 +10,18 @@ import CUnixHost
 // The import links libdispatch, whose functions this file calls.
 import Dispatch
 
-/// The main loop of a program, on the process's first thread; it needs no Foundation.
+/// The main loop of a program, on the process's first thread.
 ///
-/// On Linux all work of the main actor runs on the process's first thread. An asynchronous `main` and `dispatchMain`
-/// leave that thread at the first suspension. The loop waits in `poll` for the main queue's descriptor, so it uses no
-/// processor time while there is no work. On Apple's systems ``run(_:)`` calls `dispatchMain`.
+/// All work of the main actor runs on the process's first thread. An asynchronous `main` and `dispatchMain` leave that
+/// thread at the first suspension. The loop uses no processor time while there is no work.
+///
+/// On Linux there are two loops, and the program gets one by itself:
+///
+/// - A program that links the product `NotificationCenterBridge` runs Foundation's main run loop (`RunLoop.main`), so
+///   timers, sources and performed blocks run, too. Code that schedules a `Timer` needs it.
+/// - Any other program waits in `poll` for the main queue's descriptor, and needs no Foundation.
+///
+/// On Apple's systems every program runs the system's run loop.
 public enum MainLoop {
   /// Runs a body and all other work of the main actor, and exits with the status that the body returns.
   ///
@@ -24,9 +32,13 @@ public enum MainLoop {
     unixhost_streams_hold()
     Task { @MainActor in exit(await body()) }
     #if canImport(Darwin)
+      // The loop ends only if code stops it, and then begins again.
+      while CFRunLoopRunInMode(.defaultMode, .greatestFiniteMagnitude, false) != .finished {}
       dispatchMain()
     #else
-      while true { turn() }
+      while true {
+        if !unixhost_run_loop_turn() { turn() }
+      }
     #endif
   }
 
@@ -55,7 +67,7 @@ public enum MainLoop {
       _dispatch_main_queue_callback_4CF(nil)
     }
 
-    /// Waits for work of the main actor, and performs it.
+    /// Waits for work of the main actor, and performs it; this is the loop that needs no Foundation.
     package static func turn() {
       var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
       // Signals, which the host handles, may interrupt the wait. Any other failure would make this a busy loop.

@@ -11,7 +11,7 @@ import Scheduling
 @MainActor final class ResourceReporter {
   /// Guarded, because code of the program may throw on any thread.
   private nonisolated let reports = Guarded(ResourceReports())
-  private var subscription: EventBus.Subscription?
+  private var subscriptions: [EventBus.Subscription] = []
   private nonisolated let send: @Sendable (HostMessage) -> Void
   private nonisolated let origin = ContinuousClock.now
 
@@ -26,13 +26,22 @@ import Scheduling
     send: @escaping @Sendable (HostMessage) -> Void = { $0.send(waits: false) }
   ) {
     self.send = send
-    subscription = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) {
-      [weak self] event in
-      guard let self, let report = reports.withLock({ [time] in $0.take(event.resource, at: time) }) else { return }
-      report.message.map(send)
-      setTrouble?(reports.withLock { $0.trouble })
-    }
-    application.bus.observeFailures(for: self) { [weak self] failure in self?.take(failure) }
+    let bus = application.bus
+    subscriptions = [
+      bus.subscribe(to: Application.ResourceDidChange.self, from: application) { [weak self] event in
+        let status = event.application.exitStatus
+        guard let self, let report = reports.withLock({ [time] in $0.take(event.resource, status, at: time) }) else {
+          return
+        }
+        report.message.map(send)
+        setTrouble?(reports.withLock { $0.trouble })
+      },
+      bus.subscribe(to: Application.RunDidEnd.self, from: application) { [weak self] event in
+        guard let self else { return }
+        reports.withLock { [time] in $0.take(event, at: time) }.map(send)
+      },
+    ]
+    bus.observeFailures(for: self) { [weak self] failure in self?.take(failure) }
   }
 
   private nonisolated func take(_ failure: EventBus.HandlerFailure) {
@@ -49,7 +58,8 @@ import Scheduling
 /// resource is held again, it reports that in one line.
 ///
 /// The number of lines is limited: ``burst`` lines, and one more for each ``interval``. A failure beyond the limit is
-/// reported at a later attempt, when the limit allows it. A recovery is reported if its failure was reported.
+/// reported at a later attempt, when the limit allows it. A recovery is reported if its failure was reported, but not that of a
+/// resource that breaks time and again.
 struct ResourceReports: Sendable, Hashable {
   /// A report, after which ``ResourceReports/trouble`` may have changed.
   struct Report: Sendable, Hashable {
@@ -66,6 +76,10 @@ struct ResourceReports: Sendable, Hashable {
     var count: Int
     /// The text of the report.
     var text: String
+    /// The number of breaks in this row of failures.
+    var breaks: Int
+    /// Whether the resource is held, although its row of failures may go on.
+    var isHeld = false
   }
 
   /// The number of failures that may be reported in a row.
@@ -78,7 +92,21 @@ struct ResourceReports: Sendable, Hashable {
   /// ``RetryPolicy``.
   private static let growth = 1.25
 
+  /// A line about a loop or body that begins again.
+  private struct Ending: Sendable, Hashable {
+    var name: String
+    var error: String?
+    var wait: Duration
+
+    /// Whether the line was written already: the wait has not noticeably grown since.
+    func isLike(_ known: Ending, growth: Double) -> Bool {
+      name == known.name && error == known.error && wait <= known.wait * growth
+    }
+  }
+
   private var failures: [String: Failure] = [:]
+  /// The latest lines about loops and bodies that begin again, at most ``burst`` of them.
+  private var endings: [Ending] = []
   /// The names in ``failures``, in order of their first report.
   private var names: [String] = []
   /// The names of the resources that broke and are being released.
@@ -89,26 +117,32 @@ struct ResourceReports: Sendable, Hashable {
 
   /// One line about the reported resources that cannot be acquired; nil if there are none.
   var trouble: String? {
-    guard let first = names.first, let text = failures[first]?.text else { return nil }
-    return names.count == 1 ? text : "\(text) (and \(names.count - 1) more)"
+    let texts = names.compactMap { name in failures[name].flatMap { $0.isHeld ? nil : $0.text } }
+    guard let first = texts.first else { return nil }
+    return texts.count == 1 ? first : "\(first) (and \(texts.count - 1) more)"
   }
 
   /// Handles a change of a resource's health, and returns a report.
   ///
   /// - Parameters:
   ///   - health: the resource, after its status changed.
+  ///   - status: the exit status of the application, if it ends; 0 if it does not.
   ///   - now: the time, which never runs backwards.
   /// - Returns: the report; nil if there is none.
-  mutating func take(_ health: ResourceHealth, at now: Duration) -> Report? {
+  mutating func take(_ health: ResourceHealth, _ status: Int32 = 0, at now: Duration) -> Report? {
     // The resource stays broken while a dependency is missing, too.
     if case .waiting = health.status { return nil }
     let hasBroken = broken.remove(health.name) != nil && health.lastError != nil
     switch health.status {
     case .retrying(let count): return fail(health, count: count, .wait, hasBroken: hasBroken, at: now)
-    case .failed(let count): return fail(health, count: count, .giveUp, hasBroken: hasBroken, at: now)
+    case .failed(let count):
+      return fail(health, count: count, .giveUp(status), hasBroken: hasBroken, at: now)
     case .acquiring where hasBroken: return fail(health, count: 0, .now, hasBroken: true, at: now)
     case .held:
-      guard let failure = remove(health.name) else { return nil }
+      guard let failure = failures[health.name], !failure.isHeld else { return nil }
+      failures[health.name]?.isHeld = true
+      // A resource that breaks time and again has not recovered because it was acquired once more.
+      if failure.breaks > 1 { return Report(message: nil) }
       let after = failure.count == 0 ? "again" : "after \(failure.count.failures)"
       return Report(message: HostMessage(.notice, "“\(health.name.bounded)” has been acquired \(after)"))
     // Its phase has closed, so the resource is no longer needed, and its next failure is a new one.
@@ -127,16 +161,15 @@ struct ResourceReports: Sendable, Hashable {
   ///   - now: the time, which never runs backwards.
   /// - Returns: the message; nil if the change of a resource's health tells of the error, or the limit is reached.
   mutating func take(_ failure: EventBus.HandlerFailure, at now: Duration) -> HostMessage? {
-    guard !failure.isToldByResource else { return nil }
+    guard !failure.isToldByEvent else { return nil }
     let step = failure.eventName.rawValue
     let what =
       switch failure.event == nil ? CallStep(rawValue: step) : nil {
       case .release: "was released with an error"
-      case .run: "ended its loop with an error"
       case .task, .whileRunning, .whileForeground, .whileActive: "ended with an error"
       case .every: "threw an error, and goes on at its next time"
       case .savedState: "is not complete"
-      case .acquire, .check, .invalidate, .use, .backgroundTask, .observe: "threw an error in \(step)"
+      case .run, .acquire, .check, .invalidate, .use, .backgroundTask, .observe: "threw an error in \(step)"
       case nil: "threw an error \(failure.event == nil ? "in" : "while it handled") \(step.bounded)"
       }
     guard takeRoom(at: now) else {
@@ -148,17 +181,66 @@ struct ResourceReports: Sendable, Hashable {
     return HostMessage(.warning, withOmissions("“\(failure.subscriber.description.bounded)” \(what): \(error)"))
   }
 
+  /// Handles the end of a run loop or body that was not asked to end, and returns a message.
+  ///
+  /// One that begins again is reported again if its error differs, if its wait is noticeably longer, or if it ran well in between.
+  mutating func take(_ end: Application.RunDidEnd, at now: Duration) -> HostMessage? {
+    let sequel: String
+    var ending: Ending?
+    switch end.sequel {
+    // The change of the resource's health tells of it.
+    case .invalidate: return nil
+    case .again(let wait, let failures):
+      ending = Ending(name: end.name.bounded, error: end.error?.bounded, wait: wait)
+      if failures > 1, endings.contains(where: { ending?.isLike($0, growth: Self.growth) ?? false }) { return nil }
+      sequel = "; beginning again in \(wait.inSeconds)"
+    case .rest: sequel = "; resting"
+    case .shutDown(let status): sequel = "; ending with status \(status)"
+    case .throwToCaller, .close, .over: sequel = ""
+    }
+    guard takeRoom(at: now) else {
+      omitted += 1
+      return nil
+    }
+    defer { omitted = 0 }
+    if let ending {
+      endings.removeAll { $0.name == ending.name }
+      if endings.count == Self.burst { endings.removeFirst() }
+      endings.append(ending)
+    }
+    let what = end.isBody ? (end.error == nil ? "returned" : "ended") : "ended its loop"
+    let error =
+      end.error.map { " with an error\(end.sequel == .close ? " as it was closed" : ""): \($0.bounded)" } ?? ""
+    return HostMessage(.warning, withOmissions("“\(end.name.bounded)” \(what)\(error)\(sequel)"))
+  }
+
   private func withOmissions(_ text: String) -> String {
     omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))"
   }
 
   /// The next step after a failure.
-  private enum Next { case now, wait, giveUp }
+  private enum Next {
+    case now, wait
+    case giveUp(Int32)
+  }
 
   private mutating func fail(
     _ health: ResourceHealth, count: Int, _ next: Next, hasBroken: Bool, at now: Duration
   ) -> Report? {
+    var breaks = hasBroken ? 1 : 0
+    let wasHeld = failures[health.name]?.isHeld ?? false
+    if let known = failures[health.name] {
+      // It was held for long enough, or its phase closed, and so a new row begins.
+      let isNewRow = wasHeld && count <= 1
+      if !isNewRow { breaks += known.breaks }
+      // The first break of a resource that was held is news, also with an error that is known.
+      if isNewRow || (wasHeld && breaks <= 1) { _ = remove(health.name) }
+    }
+    // The trouble may have changed without a line.
+    let silence = wasHeld ? Report(message: nil) : nil
     failures[health.name]?.count = count
+    failures[health.name]?.breaks = breaks
+    failures[health.name]?.isHeld = false
     let error = (health.lastError ?? "").bounded
     let wait =
       switch next {
@@ -167,20 +249,24 @@ struct ResourceReports: Sendable, Hashable {
       // A resource that has failed for good waits for ever.
       case .giveUp: Duration.seconds(Int64.max)
       }
-    if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth { return nil }
+    if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth {
+      return silence
+    }
     guard takeRoom(at: now) else {
       omitted += 1
-      return nil
+      return silence
     }
     if failures[health.name] == nil { names.append(health.name) }
     let sequel =
       switch next {
       case .now: "acquiring it again"
       case .wait: "trying again in \(wait.inSeconds)"
-      case .giveUp: "given up after \(count.failures)"
+      case .giveUp(0): "given up after \(count.failures)"
+      case .giveUp(let status): "given up after \(count.failures); ending with status \(status)"
       }
-    let text = "“\(health.name.bounded)” \(hasBroken ? "broke" : "cannot be acquired"): \(error); \(sequel)"
-    failures[health.name] = Failure(error: error, wait: wait, count: count, text: text)
+    let text =
+      "“\(health.name.bounded)” \(hasBroken ? (breaks > 1 ? "broke again" : "broke") : "cannot be acquired"): \(error); \(sequel)"
+    failures[health.name] = Failure(error: error, wait: wait, count: count, text: text, breaks: breaks)
     defer { omitted = 0 }
     return Report(message: HostMessage(.warning, withOmissions(text)))
   }

@@ -12,6 +12,8 @@ struct SignalPipe {
   let descriptor: Int32
   /// Whether SIGHUP was ignored when the program was started.
   let hangUpIsIgnored: Bool
+  /// The signals that the host catches.
+  private let caught: [CaughtSignal]
   /// The number of SIGCONTs at the time when the pipe was last empty; their records have all been read.
   private var continuesRead: UInt32 = 0
 
@@ -22,10 +24,8 @@ struct SignalPipe {
     descriptor = unixhost_signals_open()
     guard descriptor >= 0 else { return nil }
     hangUpIsIgnored = unixhost_signal_is_ignored(CaughtSignal.hangUp.number)
-    for signal in signals {
-      if signal.staysIgnored, unixhost_signal_is_ignored(signal.number) { continue }
-      unixhost_signal_catch(signal.number)
-    }
+    caught = signals.filter { !($0.staysIgnored && unixhost_signal_is_ignored($0.number)) }
+    for signal in caught { unixhost_signal_catch(signal.number) }
     // A write to a closed pipe must fail with an error, not end the program. A handler does that; SIG_IGN would be
     // inherited by child processes.
     if !unixhost_signal_is_ignored(SIGPIPE) { unixhost_signal_discard(SIGPIPE) }
@@ -50,6 +50,42 @@ struct SignalPipe {
     }
   }
 
+  /// Takes back the caught signals that other code has taken.
+  ///
+  /// - Parameter isThorough: whether to look at the signalfds of the process, too, one of which takes a signal before the
+  ///   handler now and then. If a handler was replaced, the method looks at them in any case.
+  /// - Returns: the signals that other code had.
+  func takeBack(isThorough: Bool) -> [SignalWatch.Finding] {
+    var findings = caught.compactMap { signal in
+      holder(of: signal).map { SignalWatch.Finding(signal: signal, holder: $0) }
+    }
+    guard isThorough || !findings.isEmpty else { return [] }
+    let taken = unixhost_signalfds_reclaim(caught.reduce(0) { $0 | $1.bit })
+    for signal in caught where taken & signal.bit != 0 {
+      findings.append(SignalWatch.Finding(signal: signal, holder: .descriptor))
+    }
+    return findings
+  }
+
+  /// The caught signals that have arrived and wait for a thread of a library, where only its signalfd would have read them.
+  var stuck: [CaughtSignal] {
+    let stuck = unixhost_signals_stuck(caught.reduce(0) { $0 | $1.bit })
+    return caught.filter { stuck & $0.bit != 0 }
+  }
+
+  private func holder(of signal: CaughtSignal) -> SignalWatch.Holder? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(UNIXHOST_NAME_LIMIT)) { name in
+      switch unixhost_signal_reclaim(signal.number, name.baseAddress!) {
+      case UNIXHOST_SIGNAL_OURS: return nil
+      case UNIXHOST_SIGNAL_IGNORED: return .ignoringCode
+      case UNIXHOST_SIGNAL_DEFAULT: return .restoringCode
+      default:
+        let library = String(cString: name.baseAddress!)
+        return .handler(library: library.isEmpty ? nil : library)
+      }
+    }
+  }
+
   /// Stops the process until a SIGCONT continues it; returns false if the kernel refused.
   ///
   /// If a SIGCONT has arrived since the last ``drain()``, the process does not stop.
@@ -65,4 +101,9 @@ struct SignalPipe {
   func close(repetitionsEnd: Duration?) {
     unixhost_signals_restore((repetitionsEnd ?? .zero).nanoseconds)
   }
+}
+
+extension CaughtSignal {
+  /// The bit of the signal in a set of 64.
+  fileprivate var bit: UInt64 { 1 << UInt64(number - 1) }
 }

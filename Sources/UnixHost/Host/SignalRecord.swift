@@ -14,15 +14,17 @@ struct SignalRecord: Sendable, Hashable {
   /// The cause that the application receives.
   var cause: LifecycleCause {
     switch signal {
-    case .terminate: "SIGTERM"
-    case .interrupt: isFromKernel ? "Ctrl-C" : "SIGINT"
-    case .quit: "SIGQUIT"
-    case .hangUp: "SIGHUP"
-    case .stop: isFromKernel ? "Ctrl-Z" : "SIGTSTP"
-    case .continue: "SIGCONT"
-    case .backgroundRead: "SIGTTIN"
-    case .backgroundWrite: "SIGTTOU"
-    case .windowChange: "SIGWINCH"
+    case .interrupt where isFromKernel: .interruptKey
+    case .stop where isFromKernel: .suspendKey
+    default: LifecycleCause(signal: signal)
     }
   }
+}
+
+/// The causes that this host's orders have; a program writes the same words as literals.
+extension LifecycleCause {
+  static let interruptKey: Self = "Ctrl-C"
+  static let suspendKey: Self = "Ctrl-Z"
+
+  init(signal: CaughtSignal) { self.init(rawValue: signal.name) }
 }

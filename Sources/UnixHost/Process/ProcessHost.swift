@@ -24,6 +24,7 @@ public import AppLifecycle
 /// | SIGTERM, SIGINT, SIGHUP | `shutDown` with the whole tear-down, within the budgets of `didEnterBackground` (from the foreground) and `willTerminate`; a suspended application is woken first |
 /// | another of these during the end | nothing: a supervisor may repeat its order, and the end goes on |
 /// | another Ctrl-C, half a second or more after the order that began the end; SIGQUIT | the signal ends the process at once |
+/// | other code in the program takes one of the host's signals: with a handler, a dispatch source, a signalfd | takes it back within a second, and reports it |
 /// | a budget passes while the main actor is blocked | reports the code that blocks it; if the application was ending, the process ends with status 70 |
 /// | a budget was overrun | reports the code that overran it |
 /// | a managed resource breaks, cannot be acquired, or is released with an error | reports the resource and the error |
@@ -50,13 +51,13 @@ public final class ProcessHost: Sendable {
     /// The causes for which a first order to end asks the delegate whether the program may end.
     ///
     /// Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process), `SIGTERM` and `SIGHUP`.
-    public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    public var causesThatAsk: Set<LifecycleCause> = EndOrders.causesThatAsk
     /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
     /// order that began the end.
     ///
     /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
     /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
-    public var causesThatInsist: Set<LifecycleCause> = ["Ctrl-C"]
+    public var causesThatInsist: Set<LifecycleCause> = EndOrders.causesThatInsist
     /// Code that runs right before the host ends the process without the main actor.
     ///
     /// The host does so when the main actor is blocked, at SIGQUIT, and at a repeated order with one of

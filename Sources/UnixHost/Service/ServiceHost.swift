@@ -7,11 +7,12 @@ public import PubSub
 ///
 /// | fact | reaction of the host |
 /// | --- | --- |
-/// | the launch is complete and every resource managed `while: .running` is held | READY |
+/// | the launch is complete and every resource managed `while: .running` is held and ready | READY |
 /// | SIGTERM, SIGINT; the terminal is closed from which the service was started | STOPPING; `shutDown` with the whole tear-down, within the budget of `willTerminate` |
 /// | Ctrl-C, at a terminal | `terminate`: the delegate is asked, and may refuse; a second Ctrl-C, also much later, acts as SIGTERM |
 /// | another SIGTERM or SIGINT during the end | nothing: a supervisor may repeat its order, and the end goes on |
 /// | another Ctrl-C, half a second or more after the order that began the end; SIGQUIT | the signal ends the process at once |
+/// | other code in the program takes one of the host's signals: with a handler, a dispatch source, a signalfd | takes it back within a second, and reports it |
 /// | SIGHUP, except from a terminal that is closed | RELOADING; ``Reload`` is posted and awaited; READY |
 /// | the manager has a watchdog | WATCHDOG twice in the watchdog's interval, as long as the main actor answers |
 /// | starting, reloading or ending takes long | the host extends the manager's time-out repeatedly |
@@ -34,13 +35,17 @@ public import PubSub
 /// prints a message, and sends nothing. A program with privileges of its own (set-user-ID, file capabilities) ignores
 /// the variables, as libsystemd does.
 ///
+/// ``ActivationSocket`` has the sockets that the manager passes to the process.
+///
 /// A service that is started from a terminal ends when that terminal is closed. To keep it, start it with `nohup`, or
 /// with `setsid`, which gives it no terminal.
 ///
 /// A thread of the host waits for these facts, and enforces the budget even while the main actor is busy. The host
 /// reports an overrun on standard error.
 ///
-/// Signals belong to the process, so only one host runs at a time.
+/// Signals belong to the process, so only one host runs at a time. A library that traps SIGTERM itself would end its own
+/// work at an order, and the host would start it again. Configure such a library without signals of its own: the host
+/// asks it to end when the phase closes.
 public final class ServiceHost: Sendable {
   /// The options of a service host.
   public struct Configuration: Sendable, Hashable {
@@ -53,13 +58,13 @@ public final class ServiceHost: Sendable {
     /// An order with another cause ends the program without asking. Orders have the causes `Ctrl-C` (the key, if the
     /// service runs at a terminal for a test), `SIGINT` (sent by a process) and `SIGTERM`. If the delegate refuses the
     /// SIGTERM of a service manager, the manager kills the service when its own time-out has passed.
-    public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    public var causesThatAsk: Set<LifecycleCause> = EndOrders.causesThatAsk
     /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
     /// order that began the end.
     ///
     /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
     /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
-    public var causesThatInsist: Set<LifecycleCause> = ["Ctrl-C"]
+    public var causesThatInsist: Set<LifecycleCause> = EndOrders.causesThatInsist
 
     /// Creates a configuration that suits most services.
     public init() {}
@@ -134,6 +139,8 @@ public final class ServiceHost: Sendable {
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
     let environment = ServiceEnvironment.take()
+    // Child processes that the program starts from now on inherit no sockets.
+    _ = ActivationSocket.all
     let budgets = HostBudgets(
       didEnterBackground: application.configuration.didEnterBackgroundBudget,
       willTerminate: application.configuration.willTerminateBudget)

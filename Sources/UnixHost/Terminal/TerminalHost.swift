@@ -20,6 +20,7 @@ public import PubSub
 /// | the session is locked; unlocked (with the trait `Logind`) | `lock`; `unlock`, also on a key press or a gain of the keyboard focus |
 /// | the machine shuts down (with the trait `Logind`) | `shutDown` |
 /// | the process did not run for two seconds or more: SIGSTOP, an unannounced sleep of the machine, a freezer | no input, except after SIGSTOP as described below; `Application.WasSuspended` is posted afterwards |
+/// | other code in the program takes one of the host's signals: with a handler, a dispatch source, a signalfd | no input: the host takes it back within a second, and reports it |
 /// | another SIGTERM, SIGINT or SIGHUP during the end | no input: a supervisor may repeat its order, and the end goes on |
 /// | another Ctrl-C, half a second or more after the order that began the end; `Ctrl-\`, SIGQUIT | no input: the host restores the terminal, and the signal ends the process |
 ///
@@ -104,13 +105,13 @@ public final class TerminalHost: Sendable {
     /// An order with another cause ends the program without asking. Orders have the causes `Ctrl-C` (the key), `SIGINT`
     /// (sent by a process) and `SIGTERM`. A hang-up, the end of the input and a shutdown of the machine end the program
     /// without asking.
-    public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    public var causesThatAsk: Set<LifecycleCause> = EndOrders.causesThatAsk
     /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
     /// order that began the end.
     ///
     /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
     /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
-    public var causesThatInsist: Set<LifecycleCause> = ["Ctrl-C"]
+    public var causesThatInsist: Set<LifecycleCause> = EndOrders.causesThatInsist
 
     /// The reports of the mouse that the host asks the terminal for.
     ///

@@ -31,7 +31,7 @@ extension TerminalStateMachine {
     case .continuedUnexpectedly:
       emit(.reportUncaughtStop)
       // The shell has set its own modes, and has drawn over the screen.
-      if isOurs { takeTerminal(.takeToRedraw(orLeave: "SIGCONT")) } else { leave(because: "SIGCONT") }
+      takeTerminal(ifOurs: isOurs, because: .continue)
     case .refusedByTerminal(let cause):
       guard !isOurs else { return }
       leave(because: cause)
@@ -40,7 +40,7 @@ extension TerminalStateMachine {
       leave(because: "lend")
       finishLending()
     case .screenWasLeft:
-      if isOurs { takeTerminal(.takeToRedraw(orLeave: "SIGTTOU")) } else { leave(because: "SIGTTOU") }
+      takeTerminal(ifOurs: isOurs, because: .backgroundWrite)
     case nil:
       if isOurs, phase == .background { takeTerminal(.takeToOpen(foreground: "fg", background: "bg")) }
     case .takeToLaunch, .takeToOpen, .takeToRedraw, .takeAfterLending, .screen, .stop: break
@@ -100,6 +100,12 @@ extension TerminalStateMachine {
     guard applicationIsSuspended else { return }
     applicationIsSuspended = false
     send(.wake, cause)
+  }
+
+  /// Takes the terminal to draw the screen again, or goes to the background if another job has it.
+  private mutating func takeTerminal(ifOurs isOurs: Bool, because signal: CaughtSignal) {
+    let cause = LifecycleCause(signal: signal)
+    if isOurs { takeTerminal(.takeToRedraw(orLeave: cause)) } else { leave(because: cause) }
   }
 
   /// Leaves the foreground, because another job has taken the terminal without a signal.
@@ -182,11 +188,12 @@ extension TerminalStateMachine {
   ///
   /// The application itself cancels and awaits its tear-down.
   private mutating func answerContinuedWhileLeaving(isOurs: Bool) {
+    let cause = LifecycleCause(signal: .continue)
     if isOurs {
-      takeTerminal(.takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
+      takeTerminal(.takeToOpen(foreground: cause, background: cause))
     } else {
       leaveLostTerminal()
-      if case .suspending = phase { abandonStop(because: "SIGCONT") }
+      if case .suspending = phase { abandonStop(because: cause) }
     }
   }
 

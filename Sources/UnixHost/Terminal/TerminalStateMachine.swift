@@ -265,7 +265,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
 
   /// Creates the machine of a program that has not begun.
   init(
-    budgets: Budgets = Budgets(), ignoresHangUp: Bool = false, orders: EndOrders = EndOrders(asking: ["Ctrl-C"])
+    budgets: Budgets = Budgets(), ignoresHangUp: Bool = false,
+    orders: EndOrders = EndOrders(asking: EndOrders.causesThatAsk)
   ) {
     self.budgets = budgets
     self.ignoresHangUp = ignoresHangUp

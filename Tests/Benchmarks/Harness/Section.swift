@@ -8,8 +8,8 @@ package struct Section {
   package let rounds: Int
   /// What the figures have to reach.
   package let judgements: [Judgement]
-  /// Whether the figures are counts, which may be judged as they are; times and bytes are judged by ratios alone.
-  package let countsThings: Bool
+  /// Whether figures are judged as they are, such as counts; times and bytes are judged by ratios, unless the promise itself names a time.
+  package let hasAbsoluteBounds: Bool
   /// What has to be known of the figures, in a sentence below them; nil if nothing has.
   package let note: ((Results) -> String?)?
   /// Sets the contestants up; they live until the section has been measured.
@@ -17,11 +17,11 @@ package struct Section {
 
   /// A section.
   package init(
-    name: String, title: String, rounds: Int, judgements: [Judgement] = [], countsThings: Bool = false,
+    name: String, title: String, rounds: Int, judgements: [Judgement] = [], hasAbsoluteBounds: Bool = false,
     note: ((Results) -> String?)? = nil, contestants: @escaping () throws -> [Contestant]
   ) {
     (self.name, self.title, self.rounds) = (name, title, rounds)
-    (self.judgements, self.countsThings) = (judgements, countsThings)
+    (self.judgements, self.hasAbsoluteBounds) = (judgements, hasAbsoluteBounds)
     (self.note, self.contestants) = (note, contestants)
   }
 
@@ -31,7 +31,7 @@ package struct Section {
   /// - Throws: what a contestant throws; ``NotARatio`` if a judgement depends on the machine's speed.
   package func measure() throws -> Results {
     let results = try Interleaving.measure(contestants(), rounds: rounds)
-    if !countsThings, let absolute = judgements.first(where: { !$0.isRatio(in: results) }) {
+    if !hasAbsoluteBounds, let absolute = judgements.first(where: { !$0.isRatio(in: results) }) {
       throw NotARatio(
         "\(name), \(absolute.row): \(absolute.unit) would be another figure on a machine of another speed")
     }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import UnixHost
 
-// The listing on a server in Sources/UnixHost/UnixHost.docc/ASystemdService.md, word for word, around doubles.
+// Doubles around the listing in LineServer.swift, and the other listings of that section, word for word.
 
 @MainActor private var log: [String] = []
 @MainActor private var listening: Listener?
@@ -21,10 +21,14 @@ final class Listener: Sendable {
     listening = self
   }
 
+  @MainActor convenience init(descriptor: Int32) throws { try self.init(port: 0) }
+
   func connect(_ client: LineClient) { continuation.yield(client) }
   func stop() { continuation.finish() }
-  func close() {}
+  @MainActor func close() { log.append("the listener is closed") }
 }
+
+private struct NetworkIsGone: Error {}
 
 /// A client whose line takes some time.
 final class LineClient: Sendable {
@@ -65,47 +69,30 @@ extension LineClient {
   }
 }
 
-@MainActor final class LineServer {
-  private var listener: ManagedResource<Listener>?
-}
-
-extension LineServer: ServiceApplicationDelegate {
-  func applicationDidFinishLaunching(_ application: Application) {
-    do {
-      let listener = try application.manage("listener", while: .running) {
-        try Listener(port: 7000)
-      } release: {
-        $0.close()
-      }
-      self.listener = listener
-      application.run(self, while: .running, after: listener, label: "accept") {
-        [weak application] server, listener in
-        await withPhaseClosingHandler {
-          for await client in listener.clients {
-            if let application { server.serve(client, in: application) }
-          }
-        } onClose: {
-          listener.stop()
-        }
-      }
-    } catch {
-      // A mistake in the program, such as two resources of one name.
-      preconditionFailure("\(error)")
+/// The listing on socket activation.
+@MainActor private func manageListener(of application: Application) throws -> ManagedResource<Listener> {
+  let listener = try application.manage("listener", while: .running) {
+    if let socket = ActivationSocket.all.first {
+      try Listener(descriptor: socket.duplicate())
+    } else {
+      try Listener(port: 7000)
     }
+  } release: {
+    $0.close()
   }
-
-  private func serve(_ client: LineClient, in application: Application) {
-    application.run(client, while: .running, label: "client \(client.name)") { client in
-      await withPhaseClosingHandler {
-        await client.serve()
-      } onClose: {
-        client.finishLine()
-      }
-    }
-  }
+  return listener
 }
 
 @Suite(.serialized) @MainActor struct `The server of the page on services` {
+  @Test func `opens a socket of its own without a manager`() async throws {
+    listening = nil
+    defer { listening = nil }
+    let system = SimulatedSystem()
+    let listener = try manageListener(of: system.application)
+    try await system.play("launch:background; wait:1s")
+    #expect(listener.current === listening && listening != nil)
+  }
+
   @Test func `answers the line of each client, and names the client that takes too long`() async throws {
     (log, listening) = ([], nil)
     let system = SimulatedSystem { LineServer() }
@@ -118,6 +105,20 @@ extension LineServer: ServiceApplicationDelegate {
     try await system.play("wait:300ms; kill")
     #expect(log.prefix(2) == ["quick is answered", "quick is answered"])
     #expect(system.application.ledger.overruns.map(\.culprits) == [["client slow"]])
+  }
+
+  @Test func `ends its clients before a broken listener is closed`() async throws {
+    (log, listening) = ([], nil)
+    let server = LineServer()
+    let system = SimulatedSystem { server }
+    clock = system.clock
+    defer { (clock, listening) = (nil, nil) }
+    try await system.play("launch:background; wait:1s")
+    try #require(listening).connect(LineClient("client", .seconds(2)))
+    try await system.play("wait:1s")
+    server.listener?.invalidate(because: NetworkIsGone())
+    try await system.play("wait:2s")
+    #expect(log == ["client is answered", "the listener is closed"])
   }
 
   @Test(arguments: [(1, true), (60, false)])

@@ -57,6 +57,16 @@ import Testing
     }
   }
 
+  /// JSONDecoder traps where the input ends with the bracket that is one too many.
+  @Test func `no depth of brackets breaks the reader`() throws {
+    for (level, last) in [("[", "["), ("{\"a\":", "{"), ("[", "[ "), ("[", "[]")] {
+      for depth in 505...520 {
+        let body = Array((String(repeating: level, count: depth - 1) + last + "\n").utf8)
+        #expect(isDamaged(StateDocument.firstLine(for: body) + body), "\(depth) × \(level)")
+      }
+    }
+  }
+
   @Test(.longRunning) func `whichever byte is changed, the generation before is used`() async throws {
     let seed = UInt64.random(in: .min ... .max)
     print("SEED=\(seed)")

@@ -99,7 +99,7 @@ import Testing
     let directory = try TemporaryDirectory()
     #expect(try StateProbe(directory.path, "keep", "1").ending == 0)
     #expect(try StateProbe(directory.path, "fork").lines == ["found 1", "child refused", "parent saved"])
-    #expect(try StateProbe(directory.path, "keep", "3").lines == ["found 2"])
+    #expect(try StateProbe(directory.path, "keep", "4").lines == ["found 3"])
   }
 
   @Test func `where files must not grow beyond a limit, the program lives on with the state before`() throws {

@@ -6,15 +6,23 @@ import PubSub
 /// The file that the test reads: one line for each thing that happens, written by one call, so that no line is ever torn.
 package struct Log: Sendable {
   private let file: Int32
+  private let signal: LineSignal?
 
   /// A file to append to; without one nothing is written.
-  package init(_ path: String?) {
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - signal: what the program sends itself behind a line.
+  package init(_ path: String?, signal: LineSignal? = nil) {
     file = path.map { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) } ?? -1
+    self.signal = signal
   }
 
   /// Writes a line.
   package func write(_ line: String) {
-    if file >= 0 { writeAll(line + "\n", to: file) }
+    guard file >= 0 else { return }
+    writeAll(line + "\n", to: file)
+    signal?.follow(line)
   }
 
   /// Writes `suspended by AGENT for N ms` whenever the process was.

@@ -54,7 +54,12 @@ import SavedState
   }
 
   @MainActor private static func saveInChild(_ parts: Parts, of application: Application) {
+    // A child of fork has one thread, and the locks that other threads held. A first save fills the caches of the Swift
+    // runtime, whose locks a second one does not take.
+    parts.set(parts.number.value + 1)
+    application.stateKeeper?.saveAtOnce()
     let child = forkChild()
+    if child == 0 { alarm(30) }
     parts.set(parts.number.value + 1)
     application.stateKeeper?.saveAtOnce()
     if child == 0 { _exit(application.savedState.problem == nil ? 1 : 0) }

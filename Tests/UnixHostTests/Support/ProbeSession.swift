@@ -9,27 +9,29 @@ struct ProbeSession {
   let directory: TemporaryDirectory
   let log: LineFile
   let gate: Gate
-  var program = "TerminalProbe"
+  /// The path of the program, whose last part is its name, whatever main loop it has.
+  let program: String
 
   /// Runs `body` with a session, and removes its files afterwards.
   static func run<Result>(
-    _ program: String = "TerminalProbe", _ body: (ProbeSession) async throws -> Result
+    _ program: String = "TerminalProbe", on loop: ProbeLoop = .chosen, _ body: (ProbeSession) async throws -> Result
   ) async throws -> Result {
     try await withTemporaryDirectory { directory in
       let log = try LineFile(directory.file("log"))
+      let gate = try Gate(directory.file("gate"))
       return try await body(
-        ProbeSession(directory: directory, log: log, gate: try Gate(directory.file("gate")), program: program))
+        ProbeSession(directory: directory, log: log, gate: gate, program: try loop.path(of: program, in: directory)))
     }
   }
 
   /// The probe's command line, as arguments.
-  func arguments(_ options: String...) -> [String] { [builtProduct(program), "--log", log.path] + options }
+  func arguments(_ options: String...) -> [String] { [program, "--log", log.path] + options }
 
   /// The probe's command line, as a shell reads it.
   func command(_ options: String...) -> String { command(options) }
 
   private func command(_ options: [String]) -> String {
-    (["'\(builtProduct(program))'", "--log", log.path] + options).joined(separator: " ")
+    (["'\(program)'", "--log", log.path] + options).joined(separator: " ")
   }
 
   /// The budget of a tear-down that ends when the test says so, on a machine of any speed, in milliseconds.
@@ -149,10 +151,12 @@ extension Shell {
 
   /// Runs `body` with a session of a `TerminalProbe` in this shell; skips the test where the shell is not installed.
   func runProbe<Result>(
-    _ body: (ProbeSession, PseudoTerminal) async throws -> Result
+    on loop: ProbeLoop = .chosen, _ body: (ProbeSession, PseudoTerminal) async throws -> Result
   ) async throws -> Result {
     try isInstalledOrCancel()
-    return try await ProbeSession.run { probe in try await run { terminal in try await body(probe, terminal) } }
+    return try await ProbeSession.run(on: loop) { probe in
+      try await run { terminal in try await body(probe, terminal) }
+    }
   }
 }
 

@@ -135,3 +135,21 @@ extension AppDelegate: ApplicationDelegate {  // in an extension the compiler wa
     application.performBackgroundTask(named: "save") { await self.save() }
   }
 }
+
+// MARK: A value of the program's own around everything that the application calls
+
+nonisolated enum Tenant { @TaskLocal static var name = "none" }
+
+struct TenantBinding: CallInterceptor {
+  let name: String
+
+  func intercept<Result>(_ call: TracedCall, _ operation: () throws -> Result) rethrows -> Result {
+    try Tenant.$name.withValue(name) { try operation() }
+  }
+
+  nonisolated(nonsending) func intercept<Result>(
+    _ call: TracedCall, _ operation: nonisolated(nonsending) () async throws -> Result
+  ) async rethrows -> Result {
+    try await Tenant.$name.withValue(name) { try await operation() }
+  }
+}

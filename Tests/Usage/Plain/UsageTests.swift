@@ -42,4 +42,14 @@ import Testing
     await system.clock.running { [bus = system.bus] in await audit(bus) }
     #expect(system.bus.subscriptions.isEmpty)
   }
+
+  @Test func `binds a value around what the application calls`() async throws {
+    var configuration = Application.Configuration()
+    configuration.interceptors = [TenantBinding(name: "acme")]
+    let system = SimulatedSystem(configuration: configuration)
+    var tenants: [String] = []
+    try system.application.manage("feed", while: .running) { tenants.append(Tenant.name) }
+    try await system.play("launch")
+    #expect(tenants == ["acme"])
+  }
 }

@@ -11,7 +11,7 @@ extension Section {
       judgements: Row.plain.flatMap { row in [none(row, Column.topic), none(row, Column.byType)] } + [
         none(Row.owner[0], Column.topic), none(Row.owner[0], Column.byType), none(Row.mainActorOwner[0], Column.byType),
       ],
-      countsThings: true
+      hasAbsoluteBounds: true
     ) {
       guard bench_can_count() else { return [] }
       let bank = CounterBank(count)

@@ -1,0 +1,114 @@
+internal import CSimulation
+import Dispatch
+import Scheduling
+
+/// The tasks that belong to simulations.
+///
+/// A task belongs to a simulation if it prefers its executor, or if a task of the simulation has started it. Tasks of
+/// the second kind prefer no executor: a library has started them with `Task {}`, `Task.detached` or a task group. They
+/// are known by their identities, which the runtime gives each task once.
+enum Membership {
+  private struct State {
+    /// The simulations, by the addresses of their executors.
+    var simulations: [UInt: SimulatedMainActor] = [:]
+    /// The simulations of the tasks that prefer no executor, by the tasks' identities.
+    var tasks: [UInt64: SimulatedMainActor] = [:]
+    /// The main actor's executors of all simulations so far, to which suspended tasks may refer without retaining them.
+    var mainActors: [SimulatedMainActor] = []
+  }
+
+  private static let state = Guarded(State())
+
+  /// The simulation to which code of the test belongs for a while; the tasks that it starts inherit it.
+  @TaskLocal static var bound: SimulatedMainActor?
+
+  /// Adds a simulation.
+  static func add(_ executor: SimulationExecutor) {
+    let key = address(of: executor)
+    state.withLock { state in
+      state.simulations[key] = executor.mainActor
+      state.mainActors.append(executor.mainActor)
+    }
+  }
+
+  /// Removes a simulation and its tasks.
+  static func remove(_ executor: SimulationExecutor, tasks: [UInt64]) {
+    let key = address(of: executor)
+    state.withLock { state in
+      state.simulations[key] = nil
+      for task in tasks { state.tasks[task] = nil }
+    }
+  }
+
+  /// Adds a task to a simulation.
+  static func add(task: UInt64, to simulation: SimulatedMainActor) { state.withLock { $0.tasks[task] = simulation } }
+
+  /// Returns the simulation of a task that prefers no executor.
+  static func simulation(of task: UInt64) -> SimulatedMainActor? { state.withLock { $0.tasks[task] } }
+
+  /// The simulation of the present task; nil outside of tasks and of simulations.
+  static var current: SimulatedMainActor? {
+    let executor = UInt(bitPattern: csimulation_preferred_executor())
+    let task = csimulation_current_task()
+    return state.withLock { $0.simulations[executor] ?? $0.tasks[task] } ?? bound
+  }
+
+  /// Whether the present task has just made a task, and is about to start it.
+  ///
+  /// The runtime counts the identities up. A job that wakes a suspended task enqueues it, too; such a task is older than
+  /// the visit of the simulation in which the job runs.
+  static func isNew(_ task: UInt64) -> Bool {
+    let current = csimulation_current_task()
+    return current != 0 && task > SimulationExecutor.visitOfThread?.task ?? current
+  }
+
+  private static func address(of executor: SimulationExecutor) -> UInt {
+    UInt(bitPattern: Unmanaged.passUnretained(executor).toOpaque())
+  }
+}
+
+/// The main actor's executor for the tasks of one simulation, which puts their jobs into the queue of the simulation.
+///
+/// The runtime asks for the main actor's executor whenever code enters the main actor. A task of a simulation gets this
+/// one, so that the simulation sees the job. Without it, the job would go to the main queue, between jobs of other
+/// tests.
+///
+/// Suspended tasks refer to it without retaining it, also when the simulation is gone. So ``Membership`` retains it for
+/// ever.
+final class SimulatedMainActor: SerialExecutor {
+  private struct Simulation {
+    weak var executor: SimulationExecutor?
+  }
+
+  private let simulation = Guarded(Simulation())
+
+  private static let isChosen = csimulation_choose_main_executor {
+    guard let chosen = Membership.current else { return csimulation_executor(object: nil, witness: nil) }
+    return unsafeBitCast(chosen.asUnownedSerialExecutor(), to: csimulation_executor.self)
+  }
+
+  /// Begins to choose the executors; only the first call in a process has an effect.
+  static func choose() { _ = isChosen }
+
+  /// The executor of the simulation; nil if it is gone.
+  var executor: SimulationExecutor? {
+    get { simulation.withLock { $0.executor } }
+    set { simulation.withLock { $0.executor = newValue } }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if let executor {
+      let task = csimulation_task(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
+      if Membership.isNew(task) { executor.adopt(task) }
+      return executor.enqueue(job, for: .mainActor)
+    }
+    // The simulation is gone, and what it left goes on as without one.
+    DispatchQueue.main.async { job.runSynchronously(on: MainActor.sharedUnownedExecutor) }
+  }
+
+  func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+  /// Checks that code that needs the main actor runs on the main queue.
+  func checkIsolated() { dispatchPrecondition(condition: .onQueue(.main)) }
+}

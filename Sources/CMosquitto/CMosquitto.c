@@ -1,0 +1,337 @@
+#if defined(MQTT)
+#include "CMosquitto.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mosquitto.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+struct mqtt_connection {
+  struct mosquitto *client;
+  mqtt_events events;
+  char *host;
+  int port;
+  int keep_alive;
+  // Held while the library connects, reads or writes: two threads at once must not use a connection of TLS.
+  pthread_mutex_t access;
+  // Readable when the thread has something to write, or is to end; `is_woken` spares further writes until the thread has read it.
+  int wake;
+  atomic_bool is_woken;
+  atomic_int references;
+  // 0 goes on, 1 ends in order, 2 ends at once.
+  atomic_int end;
+  // Whether the library has reported something since this was cleared.
+  bool has_reported;
+  // Whether the broker has accepted the connection.
+  bool is_accepted;
+  // Whether nothing is written or reported any more.
+  bool is_over;
+  bool has_tls;
+  // The library's first error in words, such as what is wrong with a certificate.
+  char detail[256];
+  char reason[600];
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void initialize(void) { mosquitto_lib_init(); }
+
+static void note(mqtt_connection *connection, const char *reason) {
+  if (connection->reason[0] == 0) strncpy(connection->reason, reason, sizeof connection->reason - 1);
+}
+
+// MARK: What the library reports; one call at a time, because `access` is held
+
+static void did_connect(struct mosquitto *client, void *context, int code) {
+  (void)client;
+  mqtt_connection *connection = context;
+  connection->has_reported = true;
+  if (code != 0) return note(connection, mosquitto_connack_string(code));
+  connection->is_accepted = true;
+  // With a callback for them, the library writes a line for each packet.
+  mosquitto_log_callback_set(client, NULL);
+  connection->events.connected(connection->events.context);
+}
+
+static void did_log(struct mosquitto *client, void *context, int level, const char *text) {
+  (void)client;
+  mqtt_connection *connection = context;
+  if (level != MOSQ_LOG_ERR || connection->detail[0] != 0) return;
+  strncpy(connection->detail, text, sizeof connection->detail - 1);
+}
+
+static void did_subscribe(struct mosquitto *client, void *context, int identifier, int count, const int *granted) {
+  (void)client;
+  mqtt_connection *connection = context;
+  connection->has_reported = true;
+  connection->events.subscribed(connection->events.context, identifier, count, granted);
+}
+
+static void did_publish(struct mosquitto *client, void *context, int identifier) {
+  (void)client;
+  mqtt_connection *connection = context;
+  connection->has_reported = true;
+  connection->events.published(connection->events.context, identifier);
+}
+
+static void did_receive(struct mosquitto *client, void *context, const struct mosquitto_message *message) {
+  (void)client;
+  mqtt_connection *connection = context;
+  connection->has_reported = true;
+  connection->events.received(
+      connection->events.context, message->topic, message->payload, (size_t)message->payloadlen, message->qos,
+      message->retain);
+}
+
+// MARK: The thread
+
+static void drop(mqtt_connection *connection) {
+  if (atomic_fetch_sub(&connection->references, 1) != 1) return;
+  mosquitto_destroy(connection->client);
+  pthread_mutex_destroy(&connection->access);
+  close(connection->wake);
+  free(connection->host);
+  free(connection);
+}
+
+static void wake(mqtt_connection *connection) {
+  if (atomic_exchange(&connection->is_woken, true)) return;
+  uint64_t one = 1;
+  (void)!write(connection->wake, &one, sizeof one);
+}
+
+// Waits until a socket is ready or another thread wakes this one; returns the socket's events, or -1 and an errno.
+static int wait_for(mqtt_connection *connection, int socket, short events, int milliseconds) {
+  struct pollfd files[2] = {{.fd = socket, .events = events}, {.fd = connection->wake, .events = POLLIN}};
+  if (poll(files, 2, milliseconds) < 0) return errno == EINTR ? 0 : -1;
+  if (files[1].revents != 0) {
+    uint64_t count;
+    (void)!read(connection->wake, &count, sizeof count);
+    // From here on other threads wake it again. What they have queued before is seen by the look that follows.
+    atomic_exchange(&connection->is_woken, false);
+  }
+  return files[0].revents;
+}
+
+// Reads until nothing is left, also of what TLS has decrypted, which poll does not see. `has_more` says that it stopped before.
+//
+// The library itself stops where errno is EAGAIN after a packet, also if a callback has left it so.
+static int read_all(mqtt_connection *connection, bool *has_more) {
+  int silent = 0;
+  *has_more = false;
+  for (int round = 0; round < 100; round++) {
+    connection->has_reported = false;
+    errno = 0;
+    int error = mosquitto_loop_read(connection->client, 1);
+    if (error != MOSQ_ERR_SUCCESS || mosquitto_socket(connection->client) < 0) return error;
+    if (connection->has_reported) silent = 0;
+    // Of what the broker sends, only its answer to a ping is not reported.
+    else if (errno == EAGAIN || ++silent == 2) return MOSQ_ERR_SUCCESS;
+  }
+  *has_more = true;
+  return MOSQ_ERR_SUCCESS;
+}
+
+// Reads what the broker still sends until it closes, or `end` is 2. A socket that is closed with unread bytes resets the connection;
+// the broker would then lose what it has not read, such as the order to forget the will.
+static void drain(mqtt_connection *connection, int socket) {
+  char bytes[4096];
+  shutdown(socket, SHUT_WR);
+  while (atomic_load(&connection->end) != 2) {
+    if (wait_for(connection, socket, POLLIN, -1) < 0) break;
+    ssize_t count = recv(socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) break;
+  }
+  close(socket);
+}
+
+// Serves the connection until it ends, and returns an error of the library; the process's errno belongs to MOSQ_ERR_ERRNO.
+static int serve(mqtt_connection *connection) {
+  struct mosquitto *client = connection->client;
+  bool is_leaving = false, has_more = false;
+  // The library closes its descriptor as soon as it has written the last packet.
+  int remaining = -1;
+  pthread_mutex_lock(&connection->access);
+  int error = mosquitto_connect(client, connection->host, connection->port, connection->keep_alive);
+  while (error == MOSQ_ERR_SUCCESS) {
+    int end = atomic_load(&connection->end);
+    if (end == 2) break;
+    if (end == 1 && !is_leaving && !mosquitto_want_write(client)) {
+      is_leaving = true;
+      remaining = fcntl(mosquitto_socket(client), F_DUPFD_CLOEXEC, 0);
+      mosquitto_disconnect(client);
+      // Nothing is read from here on: the library would take a message that comes now for an error, and say no farewell.
+      error = mosquitto_loop_write(client, 1);
+    }
+    int socket = mosquitto_socket(client);
+    if (socket < 0) {
+      error = MOSQ_ERR_CONN_LOST;
+      break;
+    }
+    // While TLS is agreed upon, the library has something to write and cannot.
+    bool may_write = (connection->is_accepted || !connection->has_tls) && mosquitto_want_write(client);
+    short events = (short)((is_leaving ? 0 : POLLIN) | (may_write ? POLLOUT : 0));
+    pthread_mutex_unlock(&connection->access);
+    // The library looks at its timers each second.
+    int ready = wait_for(connection, socket, events, has_more && !is_leaving ? 0 : 1000);
+    pthread_mutex_lock(&connection->access);
+    if (ready < 0) {
+      error = MOSQ_ERR_ERRNO;
+      break;
+    }
+    if (!is_leaving && (has_more || (ready & (POLLIN | POLLERR | POLLHUP)) != 0)) {
+      error = read_all(connection, &has_more);
+    }
+    // The library takes the end of a connection for a pause, as long as TLS is being agreed upon.
+    if (error == MOSQ_ERR_SUCCESS && (is_leaving || !connection->is_accepted) && (ready & (POLLERR | POLLHUP)) != 0) {
+      error = MOSQ_ERR_CONN_LOST;
+    }
+    if (error == MOSQ_ERR_SUCCESS && mosquitto_want_write(client)) error = mosquitto_loop_write(client, 1);
+    if (error == MOSQ_ERR_SUCCESS) error = mosquitto_loop_misc(client);
+  }
+  connection->is_over = true;
+  pthread_mutex_unlock(&connection->access);
+  if (remaining >= 0) drain(connection, remaining);
+  return is_leaving ? MOSQ_ERR_SUCCESS : error;
+}
+
+static void *run(void *argument) {
+  mqtt_connection *connection = argument;
+  int error = serve(connection);
+  if (error == MOSQ_ERR_ERRNO) note(connection, strerror(errno));
+  if (error == MOSQ_ERR_TLS && connection->detail[0] != 0) {
+    char text[sizeof connection->reason];
+    snprintf(text, sizeof text, "%s (%s)", mosquitto_strerror(error), connection->detail);
+    note(connection, text);
+  }
+  if (error != MOSQ_ERR_SUCCESS) note(connection, mosquitto_strerror(error));
+  note(connection, "it was closed");
+  connection->events.closed(connection->events.context, connection->reason);
+  drop(connection);
+  return NULL;
+}
+
+// Starts the thread with all signals blocked: the program's own threads take them.
+static int start(mqtt_connection *connection) {
+  sigset_t all, former;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &former);
+  pthread_t thread;
+  int error = pthread_create(&thread, NULL, run, connection);
+  pthread_sigmask(SIG_SETMASK, &former, NULL);
+  if (error == 0) pthread_detach(thread);
+  return error;
+}
+
+static int configure(struct mosquitto *client, const mqtt_options *options) {
+  int error = mosquitto_threaded_set(client, true);
+  if (error == 0) error = mosquitto_max_inflight_messages_set(client, options->most_in_flight);
+  if (error == 0 && options->username != NULL) {
+    error = mosquitto_username_pw_set(client, options->username, options->password);
+  }
+  if (error == 0 && options->has_tls) {
+    const char *directory = options->ca_file == NULL ? "/etc/ssl/certs" : NULL;
+    error = mosquitto_tls_set(client, options->ca_file, directory, options->certificate, options->key, NULL);
+  }
+  if (error == 0 && options->will_topic != NULL) {
+    error = mosquitto_will_set(
+        client, options->will_topic, (int)options->will_length, options->will_payload, options->will_quality,
+        options->will_is_retained);
+  }
+  return error;
+}
+
+mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, const char **reason) {
+  pthread_once(&once, initialize);
+  mqtt_connection *connection = calloc(1, sizeof *connection);
+  if (connection == NULL) abort();
+  connection->events = events;
+  // The library ignores SIGPIPE for the whole process, which its children would inherit; its thread here blocks the signal.
+  struct sigaction former;
+  sigaction(SIGPIPE, NULL, &former);
+  connection->client = mosquitto_new(options->client, true, connection);
+  sigaction(SIGPIPE, &former, NULL);
+  connection->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  connection->host = strdup(options->host);
+  connection->port = options->port;
+  pthread_mutex_init(&connection->access, NULL);
+  connection->keep_alive = options->keep_alive;
+  connection->has_tls = options->has_tls;
+  atomic_init(&connection->references, 2);
+  int error = MOSQ_ERR_NOMEM;
+  if (connection->client != NULL && connection->wake >= 0) error = configure(connection->client, options);
+  if (error == MOSQ_ERR_SUCCESS) {
+    mosquitto_log_callback_set(connection->client, did_log);
+    mosquitto_connect_callback_set(connection->client, did_connect);
+    mosquitto_subscribe_callback_set(connection->client, did_subscribe);
+    mosquitto_publish_callback_set(connection->client, did_publish);
+    mosquitto_message_callback_set(connection->client, did_receive);
+    if (start(connection) == 0) return connection;
+    error = MOSQ_ERR_NOMEM;
+  }
+  *reason = error == MOSQ_ERR_ERRNO ? strerror(errno) : mosquitto_strerror(error);
+  atomic_store(&connection->references, 1);
+  drop(connection);
+  return NULL;
+}
+
+// MARK: Other threads
+
+int mqtt_subscribe(mqtt_connection *connection, int count, char *const *filters, int quality, int *identifier) {
+  int error = mosquitto_subscribe_multiple(connection->client, identifier, count, filters, quality, 0, NULL);
+  wake(connection);
+  return error;
+}
+
+int mqtt_publish(
+    mqtt_connection *connection, const char *topic, const void *payload, size_t length, int quality, bool is_retained,
+    int *identifier) {
+  return mosquitto_publish(connection->client, identifier, topic, (int)length, payload, quality, is_retained);
+}
+
+void mqtt_flush(mqtt_connection *connection) {
+  if (pthread_mutex_trylock(&connection->access) != 0) return wake(connection);
+  // The library's thread has SIGPIPE blocked; this one is the program's.
+  sigset_t pipe, former;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &former);
+  int error = connection->is_over ? MOSQ_ERR_SUCCESS : mosquitto_loop_write(connection->client, 1);
+  bool has_more = mosquitto_want_write(connection->client);
+  // While the client disconnects, the library does not report an error.
+  bool may_have_failed = error != MOSQ_ERR_SUCCESS || mosquitto_socket(connection->client) < 0;
+  if (may_have_failed && !sigismember(&former, SIGPIPE)) {
+    struct timespec none = {0, 0};
+    sigtimedwait(&pipe, NULL, &none);
+  }
+  pthread_sigmask(SIG_SETMASK, &former, NULL);
+  pthread_mutex_unlock(&connection->access);
+  if (error != MOSQ_ERR_SUCCESS || has_more) wake(connection);
+}
+
+void mqtt_end(mqtt_connection *connection, bool in_order) {
+  int expected = 0;
+  if (in_order) atomic_compare_exchange_strong(&connection->end, &expected, 1);
+  else atomic_store(&connection->end, 2);
+  wake(connection);
+}
+
+void mqtt_release(mqtt_connection *connection) {
+  if (atomic_load(&connection->end) == 0) mqtt_end(connection, false);
+  drop(connection);
+}
+
+const char *mqtt_text_of_error(int error) {
+  return error == MOSQ_ERR_ERRNO ? strerror(errno) : mosquitto_strerror(error);
+}
+#endif

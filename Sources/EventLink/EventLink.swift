@@ -1,0 +1,299 @@
+public import AppLifecycle
+public import PubSub
+import Scheduling
+
+/// A connection of an application's bus to a broker, which carries events between processes.
+///
+/// The link declares which events cross, and on which topics. The connection is a resource of the life cycle:
+///
+///     let link = try EventLink(of: application, to: transport) { link in
+///       try link.share(OrderPlaced.self, as: "orders/placed", quality: .atLeastOnce)
+///       try link.receive(Alarm.self, as: "alarms/#")
+///     }
+///     try application.manage("broker", while: .running) {
+///       try await link.open()
+///     } run: {
+///       try await link.run()
+///     } release: {
+///       await link.close()
+///     }
+///
+/// When the connection breaks, `run()` throws, and the application connects again after a while. Events that are posted
+/// meanwhile wait. `Docs/LinkContract.md` says what is delivered, in which order, and what is lost.
+///
+/// All links of a bus share an origin: an event that two of them carry has one number, and an event that comes by two
+/// ways is posted once. Any thread may use a link.
+public final class EventLink: Sendable {
+  /// How much a link keeps, and how long it waits.
+  public struct Options: Sendable, Hashable {
+    /// The number of events of each topic that wait while the link is down; of further ones the oldest is dropped.
+    ///
+    /// Of events that are sent at least once, ``kept`` more wait.
+    public var waiting = 10_000
+    /// The number of events of each topic that are kept for receivers that have missed them, if they are sent at least once.
+    public var kept = 1_000
+    /// The time in which an origin must send something of what this process has missed, before that is given up.
+    public var patience = Duration.seconds(30)
+
+    /// Makes the default options.
+    public init() {}
+  }
+
+  private struct State {
+    /// The number of the present connection, or of the next one.
+    var connection = 0
+    var isOpen = false
+    /// Whether the present connection has been made, and its subscriptions are confirmed.
+    var isConnected = false
+    /// Why the present connection has ended; nil while it lasts.
+    var reason: String?
+    /// The calls of `run` and `close` that wait.
+    var runs: [OneShot] = []
+    var closes: [OneShot] = []
+    var hasOverflowed = false
+  }
+
+  let transport: any LinkTransport
+  let hub: LinkHub
+  private let filters: [String]
+  private let herald: Herald?
+  private let fleets: [Fleet]
+  private let subscriptions = Guarded<[EventBus.Subscription]>([])
+  /// Waits until the fleets may judge what the broker has not announced.
+  private let judging = Guarded<Task<Void, Never>?>(nil)
+  private let state = Guarded(State())
+  private let assigned = Guarded(0)
+
+  /// The number of the link among those of its hub.
+  var number: LinkMachine.LinkID { assigned.withLock { $0 } }
+
+  /// Makes a link; it is not connected.
+  ///
+  /// - Parameters:
+  ///   - application: the application.
+  ///   - transport: carries the messages.
+  ///   - options: how much the link keeps, and how long it waits. Those of the first link of a bus count for all its links.
+  ///   - declare: declares the events that cross.
+  /// - Throws: what `declare` throws.
+  @MainActor public init(
+    of application: Application, to transport: any LinkTransport, options: Options = Options(),
+    _ declare: (inout Declarations) throws -> Void
+  ) throws {
+    var limits = LinkMachine.Limits()
+    let most = 1_000_000_000
+    (limits.waiting, limits.kept) = (min(max(options.waiting, 1), most), min(max(options.kept, 0), most))
+    limits.patience = min(max(options.patience, .seconds(1)), .seconds(most))
+    hub = LinkHub.of(application, limits: limits)
+    self.transport = transport
+    var declarations = Declarations(hub)
+    try declare(&declarations)
+    filters = declarations.filters + [LinkMachine.requestTopic(of: hub.origin)]
+    (herald, fleets) = (declarations.herald, declarations.fleets)
+    let number = hub.add(self, carrying: declarations.topics)
+    assigned.withLock { $0 = number }
+    let following = [
+      application.bus.subscribe(to: Application.StateDidChange.self, from: application, label: "EventLink") {
+        [weak self] change in
+        if change.transition.to.isInMemory { self?.announce() } else { self?.processDidEnd() }
+      },
+      application.bus.subscribe(to: Application.WillTerminate.self, from: application, label: "EventLink") {
+        [weak self] _ in
+        try self?.checkWhetherAllIsSent()
+      },
+    ]
+    subscriptions.withLock { $0 = following }
+  }
+
+  deinit {
+    judging.withLock { $0 }?.cancel()
+    hub.remove(number)
+  }
+
+  /// Connects to the broker, and returns when all subscriptions are confirmed.
+  ///
+  /// - Throws: the error of the transport, or ``LinkError/isOpen``.
+  public func open() async throws {
+    let connection = try state.withLock { state throws(LinkError) in
+      guard !state.isOpen else { throw LinkError.isOpen }
+      (state.isOpen, state.isConnected) = (true, false)
+      state.connection += 1
+      (state.reason, state.hasOverflowed) = (nil, false)
+      return state.connection
+    }
+    await MainActor.run { for fleet in fleets { fleet.linkWillOpen() } }
+    do {
+      try await transport.connect(will: try herald?.connects(hub)) { [hub, number] event in
+        hub.take(.transport(event, number, connection: connection))
+      }
+      try await transport.subscribe(to: filters, quality: .atLeastOnce)
+      // A simulated process may have ended meanwhile.
+      guard isConnection(connection) else { throw LinkError.isNotOpen }
+    } catch {
+      await transport.disconnect()
+      state.withLock { if $0.connection == connection { $0.isOpen = false } }
+      hub.take(.closed(self))
+      throw error
+    }
+    await announce()
+    state.withLock { if $0.connection == connection { $0.isConnected = true } }
+    hub.take(.connected(self, connection: connection))
+    await tellFleets(isCurrent: true)
+    judgeFleets(connection)
+  }
+
+  /// Announces the present state, or the last one before the connection ends.
+  @MainActor private func announce(isLast: Bool = false) {
+    // Not retained: the closures that the application keeps usually retain the link.
+    guard let application = hub.shared.object as? Application else { return }
+    herald?.announce(application, hub, isLast: isLast)
+  }
+
+  /// Returns when the task is cancelled or the phase closes; throws when the connection breaks.
+  ///
+  /// - Throws: ``LinkError/connectionEnded(reason:)`` or ``LinkError/isNotOpen``.
+  public func run() async throws {
+    let end = OneShot()
+    let connection = try state.withLock { state throws(LinkError) in
+      guard state.isOpen else { throw LinkError.isNotOpen }
+      if state.reason != nil { end.settle(true) } else { state.runs.append(end) }
+      return state.connection
+    }
+    await withPhaseClosingHandler {
+      await withTaskCancellationHandler {
+        _ = await end.value
+      } onCancel: {
+        end.settle(false)
+      }
+    } onClose: {
+      end.settle(false)
+    }
+    let reason = state.withLock { state in
+      state.runs.removeAll { $0 === end }
+      return state.connection == connection ? state.reason : nil
+    }
+    if let reason { throw LinkError.connectionEnded(reason: reason) }
+  }
+
+  /// Sends what waits, and ends the connection in order; does nothing if the link is not open.
+  ///
+  /// It waits until the broker has what was posted before. Cancelling the task ends that wait: what has not been sent waits for the
+  /// next connection.
+  public func close() async {
+    let hasSentAll = OneShot()
+    let isUp = state.withLock { state in
+      guard state.isOpen, state.reason == nil else { return false }
+      state.closes.append(hasSentAll)
+      return true
+    }
+    if isUp {
+      await announce(isLast: true)
+      hub.take(.finish(self))
+      let isSent = await withTaskCancellationHandler {
+        await hasSentAll.value
+      } onCancel: {
+        hasSentAll.settle(false)
+      }
+      // An end in order has no will, so the last announcement must not be left behind.
+      if !isSent, let message = herald?.lastMessage(from: hub.origin) { transport.publish(message, number: .max) }
+    }
+    await transport.disconnect()
+    let wasOpen = state.withLock { state in
+      state.closes.removeAll { $0 === hasSentAll }
+      defer { state.isOpen = false }
+      return state.isOpen
+    }
+    guard wasOpen else { return }
+    hub.take(.closed(self))
+    await tellFleets(isCurrent: false)
+  }
+
+  /// The number of events that wait for a connection, or for the broker's acknowledgement; those of sticky types aside.
+  ///
+  /// Any thread; linear in their number.
+  public var waitingCount: Int { hub.waitingCount(of: number) }
+
+  /// Throws if the application ends while events wait for a connection; a link that is up sends them as it is closed.
+  private func checkWhetherAllIsSent() throws(LinkError) {
+    let isUp = state.withLock { $0.isOpen && $0.isConnected && $0.reason == nil }
+    if !isUp, case let count = waitingCount, count > 0 { throw .notSent(count: count) }
+  }
+
+  /// Removes the latest event of a sticky type from the bus, and from the broker for all.
+  ///
+  /// - Parameter type: the events; they are sent on one of the link's topics.
+  public func removeLatest<E: BusEvent & StickyEvent>(of type: E.Type) {
+    hub.bus.removeLatest(of: type)
+    hub.removeLatest(of: type)
+  }
+
+  /// Removes the latest event of a sticky type from the bus, and from the broker for all.
+  ///
+  /// - Parameter type: the events; they are sent on one of the link's topics.
+  @MainActor public func removeLatest<E: MainActorEvent & StickyEvent>(of type: E.Type) {
+    hub.bus.removeLatest(of: type)
+    hub.removeLatest(of: type)
+  }
+
+  /// Leaves the connection of a simulated process that has ended, so that the broker notices it.
+  private func processDidEnd() {
+    let (wasOpen, waiting) = state.withLock { state in
+      defer { (state.isOpen, state.runs, state.closes) = (false, [], []) }
+      return (state.isOpen, state.runs + state.closes)
+    }
+    for wait in waiting { wait.settle(false) }
+    guard wasOpen else { return }
+    (transport as? any VanishingTransport)?.vanish()
+    hub.take(.closed(self))
+  }
+
+  @MainActor private func tellFleets(isCurrent: Bool) {
+    if !isCurrent { judging.withLock { $0.take() }?.cancel() }
+    for fleet in fleets { fleet.isCurrent = isCurrent }
+  }
+
+  /// Lets the fleets judge, after a while, what the broker has not announced on a connection.
+  private func judgeFleets(_ connection: Int) {
+    guard !fleets.isEmpty else { return }
+    let end = hub.clock.now.advanced(by: Fleet.patience)
+    let task = hub.tasks.start(seeing: hub.shared) { [weak self, clock = hub.clock] in
+      guard (try? await clock.sleep(until: end)) != nil, let self, isUp(connection) else { return }
+      await MainActor.run { for fleet in self.fleets { fleet.linkHasBeenOpen(self.hub.bus) } }
+    }
+    judging.withLock { $0 = task }
+  }
+
+  // MARK: For the hub
+
+  func isConnection(_ number: Int) -> Bool { state.withLock { $0.connection == number && $0.isOpen } }
+
+  /// Whether a connection lasts.
+  func isUp(_ number: Int) -> Bool {
+    state.withLock { $0.connection == number && $0.isOpen && $0.reason == nil }
+  }
+
+  /// Notes that a connection brings more than can be posted; returns whether it is the first time.
+  func mayOverflow(_ number: Int) -> Bool {
+    state.withLock { state in
+      guard state.connection == number, !state.hasOverflowed else { return false }
+      state.hasOverflowed = true
+      return true
+    }
+  }
+
+  func connectionDidEnd(_ connection: Int, because reason: String) async {
+    let waiting = state.withLock { state -> (runs: [OneShot], closes: [OneShot])? in
+      guard state.connection == connection, state.reason == nil else { return nil }
+      state.reason = reason
+      defer { (state.runs, state.closes) = ([], []) }
+      return (state.runs, state.closes)
+    }
+    guard let waiting else { return }
+    for run in waiting.runs { run.settle(true) }
+    for close in waiting.closes { close.settle(false) }
+    await tellFleets(isCurrent: false)
+  }
+
+  func hasSentAll() {
+    for close in state.withLock({ $0.closes }) { close.settle(true) }
+  }
+}

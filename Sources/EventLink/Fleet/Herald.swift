@@ -1,0 +1,55 @@
+import AppLifecycle
+import PubSub
+import Scheduling
+
+/// Announces the life cycle of an application on a topic.
+final class Herald: Sendable {
+  let topic: String
+  let number: LinkMachine.TopicID
+  private let birth = Guarded<String?>(nil)
+  private let latest = Guarded<Announcement?>(nil)
+
+  init(_ topic: String, _ number: LinkMachine.TopicID) { (self.topic, self.number) = (topic, number) }
+
+  /// Begins the life of a connection, and returns its will.
+  func connects(_ hub: LinkHub) throws -> LinkMessage {
+    let name = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+    birth.withLock { $0 = name }
+    return try Announcement(state: Announcement.vanished, cause: nil, birth: name).will(on: topic, from: hub.origin)
+  }
+
+  /// Announces the present state, or the end of the connection.
+  @MainActor func announce(_ application: Application, _ hub: LinkHub, isLast: Bool = false) {
+    guard let name = birth.withLock({ $0 }) else { return }
+    if isLast { birth.withLock { $0 = nil } }
+    var announcement = Announcement(
+      state: application.state.rawValue, cause: application.presentCause?.rawValue, birth: name)
+    if isLast { announcement.isLast = true }
+    if isLast, application.isEnding {
+      (announcement.state, announcement.status) = (Announcement.ended, application.exitStatus)
+    } else if isLast, application.isBeingSuspended {
+      announcement.state = ApplicationState.suspended.rawValue
+    }
+    latest.withLock { [announcement] in $0 = announcement }
+    announceAgain(hub)
+  }
+
+  /// Announces the latest state once more, because the broker has something else.
+  func announceAgain(_ hub: LinkHub) {
+    guard let announcement = latest.withLock({ $0 }) else { return }
+    hub.post(on: number) { try announcement.encoded() }
+  }
+
+  /// The latest announcement as a message that needs no acknowledgement; nil if there is none.
+  func lastMessage(from origin: String) -> LinkMessage? {
+    guard let announcement = latest.withLock({ $0 }), let data = try? announcement.encoded() else { return nil }
+    let event = CloudEvent(id: announcement.birth, source: "\(origin)/last", type: Announcement.type)
+    return LinkMessage(topic: topic, payload: event.encoded(with: data), quality: .atMostOnce, isRetained: true)
+  }
+
+  /// Whether an announcement on this topic is the will of an earlier connection, and so not true.
+  func isOutdated(_ announcement: Announcement) -> Bool {
+    guard let name = birth.withLock({ $0 }) else { return false }
+    return announcement.state == Announcement.vanished && announcement.birth != name
+  }
+}

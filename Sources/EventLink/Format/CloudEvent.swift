@@ -1,0 +1,141 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import AppLifecycle
+import JSONReading
+
+/// An event of CloudEvents 1.0 in its JSON format, without its data.
+struct CloudEvent: Sendable, Hashable {
+  /// Names the event among those of its source.
+  var id: String
+  /// The origin.
+  var source: String
+  /// The name of the event, or one of ``Control``.
+  var type: String
+  /// The number of the event on its topic; nil in events of programs that do not use links.
+  var number: Int?
+
+  /// The types of the messages that links send one another.
+  enum Control: String {
+    /// All numbers up to this one have been sent.
+    case head = "swift-app-lifecycle.link.head"
+    /// The numbers up to this one cannot be had any more.
+    case gap = "swift-app-lifecycle.link.gap"
+    /// A receiver asks for the numbers that follow this one on the topic that `id` names.
+    case request = "swift-app-lifecycle.link.request"
+  }
+
+  var control: Control? { Control(rawValue: type) }
+}
+
+extension CloudEvent {
+  /// The event with its data: JSON, or base64 of something that has another media type, or none.
+  func encoded(with data: [UInt8]? = nil, mediaType: String? = nil) -> [UInt8] {
+    var json = JSONBytes()
+    json.append(#"{"specversion":"1.0","id":"#)
+    json.append(string: id)
+    json.append(#","source":"#)
+    json.append(string: source)
+    json.append(#","type":"#)
+    json.append(string: type)
+    if let number {
+      json.append(#","sequence":"#)
+      json.append(string: String(number))
+    }
+    guard let data else {
+      json.append("}")
+      return Array(json.bytes)
+    }
+    if let mediaType {
+      json.append(#","datacontenttype":"#)
+      json.append(string: mediaType)
+      json.append(#","data_base64":""#)
+    } else {
+      json.append(#","datacontenttype":"application/json","data":"#)
+    }
+    let end = mediaType == nil ? "}" : #""}"#
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(json.count + data.count + end.utf8.count)
+    bytes.append(contentsOf: json.bytes)
+    bytes.append(contentsOf: data)
+    bytes.append(contentsOf: end.utf8)
+    return bytes
+  }
+
+  private struct Attributes: Decodable {
+    let specversion: String
+    let id: String
+    let source: String
+    let type: String
+    let sequence: String?
+  }
+
+  private struct WithData<Value: Decodable>: Decodable { let data: Value }
+
+  /// Reads the attributes of an event; throws what is wrong with it.
+  init(_ payload: [UInt8]) throws(LinkFormatError) {
+    if let event = QuickReading.read(payload) {
+      self = event
+      return
+    }
+    let attributes: Attributes
+    do { attributes = try Data(payload).decodedJSON(as: Attributes.self) } catch {
+      throw LinkFormatError("it is no event of CloudEvents in JSON: \(LinkFormatError.text(of: error))")
+    }
+    guard attributes.specversion == "1.0" else {
+      throw LinkFormatError("it is of version \(attributes.specversion.prefix(20)) of CloudEvents, and not 1.0")
+    }
+    guard !attributes.id.isEmpty, !attributes.source.isEmpty, !attributes.type.isEmpty,
+      attributes.source.utf8.count + attributes.id.utf8.count <= 1_024
+    else { throw LinkFormatError("its id, source or type is empty or too long") }
+    (id, source, type) = (attributes.id, attributes.source, attributes.type)
+    number = attributes.sequence.flatMap { Self.number($0) }
+  }
+
+  /// The number that the extension `sequence` has; it allows any text, of which only whole numbers count.
+  static func number(_ text: String) -> Int? { Int(text).flatMap { (0..<Int.max / 2).contains($0) ? $0 : nil } }
+
+  /// Encodes the data of an event.
+  static func data(of event: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(event))
+  }
+
+  /// Decodes the data of a payload that is such an event.
+  static func data<Value: Decodable>(of payload: [UInt8], as type: Value.Type) throws(LinkFormatError) -> Value {
+    if let place = QuickReading.data(of: payload), let value = try? Data(payload[place]).decodedJSON(as: type) {
+      return value
+    }
+    do { return try Data(payload).decodedJSON(as: WithData<Value>.self).data } catch {
+      throw LinkFormatError("its data is no \(type): \(LinkFormatError.text(of: error))")
+    }
+  }
+}
+
+/// What is wrong with a payload.
+struct LinkFormatError: Error, Sendable, Hashable, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// An error of the decoder, without what the payload itself says.
+  static func text(of error: any Error) -> String {
+    func path(_ context: DecodingError.Context) -> String {
+      context.codingPath.map(\.stringValue).joined(separator: ".")
+    }
+    func name(_ type: Any.Type) -> String {
+      type == [String: Any].self ? "object" : type == [Any].self ? "array" : "\(type)"
+    }
+    return switch error {
+    case DecodingError.keyNotFound(let key, let context):
+      "“\((context.codingPath + [key]).map(\.stringValue).joined(separator: "."))” is missing"
+    case DecodingError.typeMismatch(let type, let context): "“\(path(context))” is no \(name(type))"
+    case DecodingError.valueNotFound(let type, let context): "“\(path(context))” is null, and no \(name(type))"
+    case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty: "“\(path(context))” is damaged"
+    default: "the JSON is damaged"
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import PubSub
+import Scheduling
+
+extension LinkHub {
+  /// Notes that a topic or filter carries events of a type.
+  ///
+  /// - Throws: ``LinkError/twoTypes(topic:)`` if it carries another one.
+  func declare(_ type: any EventBus.Event.Type, on text: String) throws(LinkError) {
+    let isKnown = declarations.withLock { declarations in
+      let known = declarations.types[text] ?? ObjectIdentifier(type)
+      declarations.types[text] = known
+      return known == ObjectIdentifier(type)
+    }
+    if !isKnown { throw .twoTypes(topic: text) }
+  }
+
+  /// Adds a link and what it carries.
+  func add(_ link: EventLink, carrying topics: [LinkMachine.TopicID]) -> LinkMachine.LinkID {
+    let number = declarations.withLock { declarations in
+      declarations.nextLink += 1
+      declarations.links[declarations.nextLink] = WeakLink(link: link)
+      return declarations.nextLink
+    }
+    machine.withLock { $0.addLink(number, carrying: topics) }
+    return number
+  }
+
+  func remove(_ link: LinkMachine.LinkID) {
+    declarations.withLock { $0.links[link] = nil }
+    machine.withLock { $0.removeLink(link) }
+  }
+
+  /// Adds a topic on which events are sent; the bus has one subscription for all its links.
+  func send<E: EventBus.Event & Encodable>(
+    _ type: E.Type, as topic: String, quality: LinkQuality, coding: EventLink.Coding<E>?,
+    _ subscribe: (EventBus, @escaping @Sendable (E) -> Void) -> EventBus.Subscription
+  ) throws(LinkError) -> LinkMachine.TopicID {
+    let isSticky = type is any StickyEvent.Type
+    let (number, isNew) = machine.withLock { machine in
+      let count = machine.topics.count
+      let number = machine.addTopic(
+        topic, type: type.name.rawValue, quality: quality, isSticky: isSticky, mediaType: coding?.mediaType)
+      // Before another thread can find the topic.
+      if number == count { inbox.withLock { $0.numbers.append(0) } }
+      return (number, number == count)
+    }
+    guard machine.withLock({ $0.topics[number].quality }) == quality else { throw .twoQualities(topic: topic) }
+    guard isNew else { return number }
+    let subscription = subscribe(bus) { [weak self] event in
+      guard let self, !LinkPassage.isUnderWay(on: bus) else { return }
+      post(on: number) { try CloudEvent.data(of: event, coding) }
+    }
+    declarations.withLock { $0.subscriptions.append(subscription) }
+    return number
+  }
+
+  /// Adds a topic on which the state of the process is announced.
+  func announce(on topic: String) -> LinkMachine.TopicID {
+    machine.withLock { machine in
+      let number = machine.addTopic(topic, type: Announcement.type, quality: .atLeastOnce, isSticky: true)
+      inbox.withLock { if $0.numbers.count == number { $0.numbers.append(0) } }
+      return number
+    }
+  }
+
+  /// Removes the latest event of a sticky type here and at the brokers.
+  func removeLatest(of type: any EventBus.Event.Type) {
+    let topics = machine.withLock { machine in
+      machine.topics.indices.filter { machine.topics[$0].isSticky && machine.topics[$0].type == type.name.rawValue }
+    }
+    for topic in topics { post(on: topic) { nil } }
+  }
+
+  /// Adds a type that is received on the topics of a filter.
+  func receive<E: EventBus.Event & Decodable>(
+    _ type: E.Type, on filter: TopicFilter, coding: EventLink.Coding<E>?,
+    post: @escaping @Sendable (EventBus, E) async -> Void, removeLatest: (@Sendable (EventBus) async -> Void)?
+  ) {
+    let key = ObjectIdentifier(type)
+    let receiver = Receiver(
+      filter: filter, type: key, name: type.name.rawValue, isSticky: type is any StickyEvent.Type,
+      post: { bus, payload, _ throws(LinkFormatError) in
+        await post(bus, try CloudEvent.data(of: payload, as: E.self, coding))
+      }, removeLatest: { bus, _ in await removeLatest?(bus) })
+    declarations.withLock { declarations in
+      guard !declarations.receivers.contains(where: { $0.filter == filter && $0.type == key }) else { return }
+      declarations.receivers.append(receiver)
+    }
+  }
+
+  /// Adds what takes the announcements on the topics of a filter; nil stands for the empty one, which removes.
+  func hearAnnouncements(
+    on filter: TopicFilter, _ take: @escaping @Sendable @MainActor (Announcement?, String, EventBus) -> Void
+  ) {
+    let receiver = Receiver(
+      filter: filter, type: nil, name: Announcement.type, isSticky: false,
+      post: { bus, payload, topic throws(LinkFormatError) in
+        let announcement = try CloudEvent.data(of: payload, as: Announcement.self)
+        await MainActor.run { take(announcement, topic, bus) }
+      }, removeLatest: { bus, topic in await MainActor.run { take(nil, topic, bus) } })
+    declarations.withLock { $0.receivers.append(receiver) }
+  }
+
+  /// The receivers of a topic, one for each type.
+  func receivers(of topic: String) -> [Receiver] {
+    declarations.withLock { declarations in
+      if let known = declarations.receiversOfTopics[topic] { return known }
+      var types: Set<ObjectIdentifier> = []
+      let receivers = declarations.receivers.filter { receiver in
+        receiver.filter.matches(topic) && (receiver.type.map { types.insert($0).inserted } ?? true)
+      }
+      guard topic.utf8.count <= TopicFilter.longest else { return receivers }
+      if declarations.receiversOfTopics.count == 1_000 { declarations.receiversOfTopics = [:] }
+      declarations.receiversOfTopics[topic] = receivers
+      return receivers
+    }
+  }
+
+  /// The receivers of a message: those whose type has the event's name; if there are none, each whose type it may be.
+  func receivers(of payload: [UInt8], on topic: String) -> [Receiver] {
+    let receivers = receivers(of: topic)
+    if receivers.count == 1, receivers[0].type != nil { return receivers }
+    let name = (try? CloudEvent(payload))?.type
+    let named = receivers.filter { $0.name == name }
+    return named.isEmpty ? receivers.filter { $0.type != nil } : named
+  }
+}

@@ -1,0 +1,239 @@
+import AppLifecycle
+import PubSub
+import Scheduling
+
+extension LinkHub {
+  /// The most posts that wait to be encoded, and the most bytes of messages that wait to be posted.
+  private static let (mostPosts, mostBytes) = (10_000, 64 << 20)
+
+  /// Takes an event of this process, on the poster's thread.
+  func post(on topic: LinkMachine.TopicID, encode: @escaping @Sendable () throws -> [UInt8]?) {
+    let (mustServe, lost) = inbox.withLock { inbox in
+      var lost: Post?
+      inbox.numbers[topic] += 1
+      inbox.posts.append(Post(topic: topic, number: inbox.numbers[topic], encode: encode))
+      if inbox.posts.count > Self.mostPosts, let first = inbox.posts.popFirst() {
+        lost = first
+        inbox.dropped[first.topic, default: 0] += 1
+        inbox.settledPosts += 1
+      }
+      defer { inbox.isServed = true }
+      return (!inbox.isServed, lost)
+    }
+    // What an event holds may post as it is released, so that is not under the lock.
+    withExtendedLifetime(lost) {}
+    if mustServe { serve() }
+  }
+
+  /// The number of events for which a link owes something, those of sticky types aside.
+  func waitingCount(of link: LinkMachine.LinkID) -> Int {
+    // Those that the machine has not got yet are in the inbox, or being encoded.
+    let (numbers, dropped) = inbox.withLock { ($0.numbers, $0.dropped) }
+    return machine.withLock { machine in
+      (machine.links[link]?.progress.keys.filter { !machine.topics[$0].isSticky } ?? []).reduce(
+        machine.waiting(on: link)
+      ) {
+        $0 + max(numbers[$1] - machine.topics[$1].last - dropped[$1, default: 0], 0)
+      }
+    }
+  }
+
+  /// Takes what happened to a link; any thread may call it.
+  func take(_ input: Input) {
+    let mustServe: Bool? = inbox.withLock { inbox in
+      guard inbox.bytes + input.bytes <= Self.mostBytes else { return nil }
+      inbox.bytes += input.bytes
+      inbox.inputs.append((input, inbox.settledPosts + inbox.posts.count))
+      defer { inbox.isServed = true }
+      return !inbox.isServed
+    }
+    guard let mustServe else { return endConnection(of: input) }
+    if mustServe { serve() }
+  }
+
+  /// Ends a connection whose messages come faster than they are posted; the next one asks for what is missing.
+  private func endConnection(of input: Input) {
+    guard case .transport(_, let lane, let connection) = input, let link = link(lane), link.mayOverflow(connection)
+    else { return }
+    tasks.start(seeing: shared) { [self] in
+      await link.transport.disconnect()
+      take(.transport(.closed(reason: "messages arrive faster than they are posted"), lane, connection: connection))
+    }
+  }
+
+  private func serve() {
+    tasks.start(seeing: shared) { [self] in
+      while let work = next() {
+        for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { await didDrop(topic, count) }
+        await perform(work.inputs[...])
+        for post in work.posts { await send(post) }
+      }
+    }
+  }
+
+  private struct Work {
+    var inputs: [Input] = []
+    var posts: [Post] = []
+    var dropped: [LinkMachine.TopicID: Int] = [:]
+
+    var isEmpty: Bool { inputs.isEmpty && posts.isEmpty && dropped.isEmpty }
+    /// The most inputs, and the most posts: each visit to the inbox may make a poster or a transport wait.
+    static let most = 32
+  }
+
+  /// Takes the next inputs and posts; nil, and the task ends, if there is nothing.
+  private func next() -> Work? {
+    inbox.withLock { inbox in
+      var work = Work()
+      while work.inputs.count < Work.most, let first = inbox.inputs.first,
+        !first.input.isEnd || first.posts <= inbox.settledPosts
+      {
+        inbox.inputs.popFirst()
+        inbox.bytes -= first.input.bytes
+        work.inputs.append(first.input)
+      }
+      while work.posts.count < Work.most, let post = inbox.posts.popFirst() { work.posts.append(post) }
+      inbox.settledPosts += work.posts.count
+      swap(&work.dropped, &inbox.dropped)
+      inbox.isServed = !work.isEmpty
+      return inbox.isServed ? work : nil
+    }
+  }
+
+  private func didDrop(_ topic: LinkMachine.TopicID, _ count: Int) async {
+    let (name, lanes) = machine.withLock { machine in
+      (machine.topics[topic].name, machine.links.filter { $0.value.progress[topic] != nil }.keys.sorted())
+    }
+    for lane in lanes { report(of: lane) { EventLink.DidDrop(link: $0, topic: name, count: count) } }
+  }
+
+  private func send(_ post: Post) async {
+    var content = OutgoingTopic.Content.lost
+    do {
+      let data = try post.encode()
+      if data?.count ?? 0 > Post.longest { throw LinkFormatError("it has more than 1 MiB") }
+      content = data.map { .data($0) } ?? .removal
+    } catch {
+      let topic = machine.withLock { $0.topics[post.topic].name }
+      bus.post(EventLink.DidReject(topic: topic, reason: "the event cannot be sent: \(error)"))
+    }
+    await perform(
+      machine.withLock { [content] machine in
+        machine.send(content, number: post.number, on: post.topic)
+        return machine.takeOutputs()
+      })
+  }
+
+  private func perform(_ inputs: ArraySlice<Input>) async {
+    guard !inputs.isEmpty else { return }
+    var rest = inputs
+    while let input = rest.popFirst() {
+      guard case .transport(.acknowledged(let first), let lane, let connection) = input else {
+        await perform(input)
+        continue
+      }
+      // Acknowledgements come in rows, one for each message.
+      var numbers = [first]
+      while case .transport(.acknowledged(let number), lane, connection)? = rest.first {
+        numbers.append(number)
+        rest.removeFirst()
+      }
+      guard link(lane)?.isConnection(connection) == true else { continue }
+      await decide { [numbers] machine in for number in numbers { machine.didAcknowledge(number, by: lane) } }
+    }
+    setTimer()
+  }
+
+  private func perform(_ input: Input) async {
+    let now = clock.now.offset
+    switch input {
+    case .connected(let link, let connection):
+      guard link.isUp(connection) else { return }
+      await decide { $0.didConnect(link.number, at: now) }
+    case .finish(let link): await decide { $0.finish(link.number) }
+    case .closed(let link): await decide { $0.didDisconnect(link.number) }
+    case .time:
+      timer.withLock { $0 = nil }
+      await decide { $0.timeDidPass(now) }
+    case .transport(let event, let lane, let connection):
+      guard let link = link(lane), link.isConnection(connection) else { return }
+      switch event {
+      case .received(let message):
+        let isSticky = receivers(of: message.payload, on: message.topic).contains(where: \.isSticky)
+        await decide { $0.receive(message, isSticky: isSticky, by: lane, at: now) }
+      case .acknowledged: break  // The caller takes them in rows.
+      case .closed(let reason):
+        await decide { $0.didDisconnect(lane) }
+        await link.connectionDidEnd(connection, because: reason)
+      }
+    }
+  }
+
+  private func decide(_ body: (inout LinkMachine) -> Void) async {
+    await perform(
+      machine.withLock { machine in
+        body(&machine)
+        return machine.takeOutputs()
+      })
+  }
+
+  private func perform(_ outputs: [LinkMachine.Output]) async {
+    for output in outputs {
+      switch output {
+      case .send(let message, let number, let lane): link(lane)?.transport.publish(message, number: number)
+      case .post(let topic, let payload): await post(payload, from: topic)
+      case .removeLatest(let topic): for receiver in receivers(of: topic) { await receiver.removeLatest(bus, topic) }
+      case .missed(let topic, let origin, let count):
+        bus.post(EventLink.DidMiss(topic: topic, origin: origin, count: count))
+      case .dropped(let topic, let count, let lane):
+        let name = machine.withLock { $0.topics[topic].name }
+        report(of: lane) { EventLink.DidDrop(link: $0, topic: name, count: count) }
+      case .acknowledged(let topic, let number, let lane):
+        guard bus.hasSubscribers(EventLink.DidAcknowledge.self) else { break }
+        let name = machine.withLock { $0.topics[topic].name }
+        report(of: lane) { EventLink.DidAcknowledge(link: $0, topic: name, number: number) }
+      case .rejected(let topic, let reason): bus.post(EventLink.DidReject(topic: topic, reason: reason))
+      case .idle(let lane): link(lane)?.hasSentAll()
+      }
+    }
+  }
+
+  private func post(_ payload: [UInt8], from topic: String) async {
+    for receiver in receivers(of: payload, on: topic) {
+      do throws(LinkFormatError) { try await receiver.post(bus, payload, topic) } catch {
+        bus.post(EventLink.DidReject(topic: topic, reason: error.description))
+      }
+    }
+  }
+
+  private func link(_ lane: LinkMachine.LinkID) -> EventLink? { declarations.withLock { $0.links[lane]?.link } }
+
+  private func report<E: BusEvent>(of lane: LinkMachine.LinkID, _ event: (EventLink) -> E) {
+    if let link = link(lane) { bus.post(event(link), from: link) }
+  }
+
+  /// Sets the timer to the time at which the machine gives up what is missing.
+  private func setTimer() {
+    let deadline = machine.withLock { $0.deadline }
+    let clock = clock
+    timer.withLock { timer in
+      guard timer?.at != deadline else { return }
+      timer?.task.cancel()
+      timer = deadline.map { deadline in
+        let task = tasks.start(seeing: shared) { [weak self] in
+          guard (try? await clock.sleep(until: .init(offset: deadline))) != nil else { return }
+          self?.take(.time)
+        }
+        return (deadline, task)
+      }
+    }
+  }
+}
+
+extension LinkHub.Input {
+  /// The bytes of a message.
+  fileprivate var bytes: Int {
+    guard case .transport(.received(let message), _, _) = self else { return 0 }
+    return message.payload.count + message.topic.utf8.count + 64
+  }
+}

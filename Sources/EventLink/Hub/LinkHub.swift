@@ -1,0 +1,107 @@
+import AppLifecycle
+import PubSub
+import Scheduling
+
+/// What all links of a bus share: the origin, the numbers of events, and what has arrived.
+///
+/// Posts and what the transports report wait in an inbox. One task at a time takes them out, asks the ``LinkMachine`` what to do, and does it.
+final class LinkHub: Sendable {
+  /// An event of this process that is to be sent.
+  struct Post: Sendable {
+    let topic: LinkMachine.TopicID
+    let number: Int
+    /// The event's data, JSON or base64; nil removes the latest event of a sticky type.
+    let encode: @Sendable () throws -> [UInt8]?
+
+    /// The longest data, so that the message is one that a link takes.
+    static let longest = LinkMachine.longestPayload - 4_096
+  }
+
+  enum Input: Sendable {
+    case connected(EventLink, connection: Int)
+    /// A link is retained slowly, as there are weak references to it; so what comes often has its number.
+    case transport(LinkTransportEvent, LinkMachine.LinkID, connection: Int)
+    case finish(EventLink)
+    case closed(EventLink)
+    case time
+
+    /// Whether the input comes only when all posts before it have been sent.
+    var isEnd: Bool { if case .finish = self { true } else { false } }
+  }
+
+  struct Inbox {
+    var posts = Fifo<Post>()
+    /// Each input with the number of posts that came before it, which matters to the end of a link.
+    var inputs = Fifo<(input: Input, posts: Int)>()
+    /// The number of posts that have been taken out or dropped.
+    var settledPosts = 0
+    /// The bytes of the messages in `inputs`.
+    var bytes = 0
+    /// The number of the latest event of each topic.
+    var numbers: [Int] = []
+    /// How many posts of each topic were dropped, because they came faster than they were encoded.
+    var dropped: [LinkMachine.TopicID: Int] = [:]
+    var isServed = false
+  }
+
+  struct Receiver: Sendable {
+    let filter: TopicFilter
+    /// The type of the events, which has one receiver for each topic; nil for other receivers.
+    let type: ObjectIdentifier?
+    /// The name that its events have in messages.
+    let name: String
+    let isSticky: Bool
+    /// Posts a payload that came on a topic.
+    let post: @Sendable (EventBus, [UInt8], String) async throws(LinkFormatError) -> Void
+    /// Removes the latest event that came on a topic.
+    let removeLatest: @Sendable (EventBus, String) async -> Void
+  }
+
+  struct Declarations {
+    var types: [String: ObjectIdentifier] = [:]
+    var receivers: [Receiver] = [] { didSet { receiversOfTopics = [:] } }
+    /// The receivers of topics that have been looked up; peers choose the topics, so it is emptied when it is full.
+    var receiversOfTopics: [String: [Receiver]] = [:]
+    var subscriptions: [EventBus.Subscription] = []
+    var links: [LinkMachine.LinkID: WeakLink] = [:]
+    var nextLink = 0
+  }
+
+  struct WeakLink: Sendable { weak var link: EventLink? }
+
+  let bus: EventBus
+  let origin: String
+  let tasks: TaskStarter
+  /// The application, which the handlers of events see as the shared one.
+  let shared: WeakSharedObject
+  let clock: ApplicationClock
+  let machine: Guarded<LinkMachine>
+  let inbox = Guarded(Inbox())
+  let declarations = Guarded(Declarations())
+  let timer = Guarded<(at: Duration, task: Task<Void, Never>)?>(nil)
+
+  init(_ application: Application, origin: String, limits: LinkMachine.Limits) {
+    (bus, tasks, clock, self.origin) = (application.bus, application.tasks, application.clock, origin)
+    shared = WeakSharedObject(application)
+    machine = Guarded(LinkMachine(origin: origin, limits: limits))
+  }
+
+  private static let hubs = Guarded<[ObjectIdentifier: WeakHub]>([:])
+
+  private struct WeakHub: Sendable { weak var hub: LinkHub? }
+
+  /// The hub of an application's bus, which lasts as long as one of its links.
+  static func of(_ application: Application, limits: LinkMachine.Limits) -> LinkHub {
+    hubs.withLock { hubs in
+      let key = ObjectIdentifier(application.bus)
+      if let known = hubs[key]?.hub { return known }
+      hubs = hubs.filter { $0.value.hub != nil }
+      let origin = (0..<2).map { _ in String(UInt64.random(in: 1 << 60 ... .max), radix: 16) }.joined()
+      let hub = LinkHub(application, origin: origin, limits: limits)
+      hubs[key] = WeakHub(hub: hub)
+      return hub
+    }
+  }
+
+  deinit { timer.withLock { $0?.task.cancel() } }
+}

@@ -1,0 +1,220 @@
+#if MQTT
+  import CMosquitto
+  import Scheduling
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Darwin)
+    import Darwin
+  #endif
+
+  /// One connection to a broker, from its beginning to its end.
+  final class MQTTConnection: Sendable {
+    struct Settings: Sendable {
+      struct TLS: Sendable {
+        var authorities: String?
+        var certificate: String?
+        var key: String?
+      }
+
+      var host: String
+      var port: Int
+      var keepAlive: Int
+      var will: LinkMessage?
+      var user: (name: String, password: String)?
+      var tls: TLS?
+    }
+
+    private struct State {
+      /// The library's object.
+      nonisolated(unsafe) var handle: OpaquePointer?
+      /// The numbers of the messages in the library, by its identifiers.
+      var numbers: [Int32: UInt64] = [:]
+      var subscription: (identifier: Int32, isGranted: Bool?)?
+      var waiters: [UnsafeContinuation<Void, Never>] = []
+      var isConnected = false
+      var ended: String?
+    }
+
+    private let state = Guarded(State())
+    private let receive: @Sendable (LinkTransportEvent) -> Void
+
+    /// Begins to connect.
+    init(_ settings: Settings, _ receive: @escaping @Sendable (LinkTransportEvent) -> Void) throws(MQTTError) {
+      self.receive = receive
+      var reason: UnsafePointer<CChar>?
+      let context = Unmanaged.passRetained(self)
+      let handle = Self.withOptions(settings) { options in
+        withUnsafePointer(to: options) { mqtt_connect($0, Self.events(context), &reason) }
+      }
+      guard let handle else {
+        context.release()
+        throw MQTTError("\(settings.host):\(settings.port): \(reason.map { String(cString: $0) } ?? "no connection")")
+      }
+      state.withLock { $0.handle = handle }
+    }
+
+    deinit { if let handle = state.withLock({ $0.handle }) { mqtt_release(handle) } }
+
+    // MARK: Steps
+
+    func untilConnected() async throws {
+      try await wait { $0.isConnected }
+    }
+
+    /// Subscribes, and returns when the broker has granted all of it.
+    func subscribe(to filters: [String], _ quality: LinkQuality) async throws {
+      let texts = filters.map { strdup($0) }
+      defer { for text in texts { free(text) } }
+      let error = state.withLock { state -> Int32 in
+        guard let handle = state.handle, state.ended == nil else { return 0 }
+        var identifier: Int32 = 0
+        let error = mqtt_subscribe(handle, Int32(texts.count), texts, quality.level, &identifier)
+        state.subscription = (identifier, nil)
+        return error
+      }
+      guard error == 0 else { throw MQTTError(String(cString: mqtt_text_of_error(error))) }
+      try await wait { $0.subscription?.isGranted != nil }
+      guard state.withLock({ $0.subscription?.isGranted }) == true else {
+        throw MQTTError("the broker refuses a subscription to one of \(filters.joined(separator: ", "))")
+      }
+    }
+
+    func publish(_ message: LinkMessage, number: UInt64) -> Bool {
+      let handle = state.withLock { state -> OpaquePointer? in
+        guard let handle = state.handle, state.ended == nil else { return nil }
+        // Under the lock, because the acknowledgement may come before the identifier is known here.
+        var identifier: Int32 = 0
+        let error = message.payload.withUnsafeBytes { payload in
+          mqtt_publish(
+            handle, message.topic, payload.baseAddress, payload.count, message.quality.level, message.isRetained,
+            &identifier)
+        }
+        if error == 0 { state.numbers[identifier] = number }
+        return error == 0 ? handle : nil
+      }
+      guard let handle else { return false }
+      // Not under the lock: the library may report what it has written.
+      mqtt_flush(handle)
+      return true
+    }
+
+    func untilEnded() async throws { try? await wait { $0.ended != nil } }
+
+    /// Asks the thread to end the connection.
+    func end(inOrder: Bool) {
+      state.withLock { state in
+        if let handle = state.handle { mqtt_end(handle, inOrder) }
+      }
+    }
+
+    /// Ends the connection for a reason of this process, at once: the thread may still be waiting for the network.
+    func end(because reason: String) {
+      change { state in
+        state.ended = state.ended ?? reason
+        if let handle = state.handle { mqtt_end(handle, false) }
+      }
+    }
+
+    /// Waits until a condition holds, or throws the reason why the connection has ended.
+    private func wait(until condition: @Sendable (borrowing State) -> Bool) async throws {
+      while true {
+        let (isMet, ended) = state.withLock { (condition($0), $0.ended) }
+        if isMet { return }
+        if let ended { throw MQTTError(ended) }
+        await withUnsafeContinuation { continuation in
+          let isOver = state.withLock { state in
+            if condition(state) || state.ended != nil { return true }
+            state.waiters.append(continuation)
+            return false
+          }
+          if isOver { continuation.resume() }
+        }
+      }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+      let waiters = state.withLock { state in
+        body(&state)
+        defer { state.waiters = [] }
+        return state.waiters
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: What the library reports
+
+    private static func events(_ context: Unmanaged<MQTTConnection>) -> mqtt_events {
+      mqtt_events(
+        context: context.toOpaque(),
+        connected: { MQTTConnection.of($0).change { $0.isConnected = true } },
+        subscribed: { context, identifier, count, granted in
+          let levels = UnsafeBufferPointer(start: granted, count: Int(count))
+          let isGranted = levels.allSatisfy { $0 < 128 }
+          MQTTConnection.of(context).change { state in
+            if state.subscription?.identifier == identifier { state.subscription?.isGranted = isGranted }
+          }
+        },
+        received: { context, topic, payload, length, quality, isRetained in
+          guard let topic else { return }
+          // A link rejects a longer one, whatever is in the rest of it.
+          let bytes = Array(UnsafeRawBufferPointer(start: payload, count: min(length, LinkMachine.longestPayload + 1)))
+          let message = LinkMessage(
+            topic: String(cString: topic), payload: bytes, quality: quality == 0 ? .atMostOnce : .atLeastOnce,
+            isRetained: isRetained)
+          MQTTConnection.of(context).receive(.received(message))
+        },
+        published: { context, identifier in
+          let connection = MQTTConnection.of(context)
+          let number = connection.state.withLock { $0.numbers.removeValue(forKey: identifier) }
+          if let number { connection.receive(.acknowledged(number)) }
+        },
+        closed: { context, reason in
+          guard let context, let reason else { return }
+          // The thread makes no call after this one.
+          let connection = Unmanaged<MQTTConnection>.fromOpaque(context).takeRetainedValue()
+          let text = String(cString: reason)
+          connection.change { $0.ended = $0.ended ?? text }
+          connection.receive(.closed(reason: connection.state.withLock { $0.ended } ?? text))
+        })
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> MQTTConnection {
+      guard let context else { preconditionFailure("the library has lost its context") }
+      return Unmanaged<MQTTConnection>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    private static func withOptions<Result>(
+      _ settings: Settings, _ body: (mqtt_options) -> Result
+    ) -> Result {
+      var texts: [UnsafeMutablePointer<CChar>?] = []
+      defer { for text in texts { free(text) } }
+      func text(_ value: String?) -> UnsafePointer<CChar>? {
+        let copy = value.flatMap { strdup($0) }
+        texts.append(copy)
+        return copy.map { UnsafePointer($0) }
+      }
+      var options = mqtt_options()
+      options.host = text(settings.host)
+      options.port = Int32(clamping: settings.port)
+      options.keep_alive = Int32(clamping: settings.keepAlive)
+      (options.username, options.password) = (text(settings.user?.name), text(settings.user?.password))
+      options.has_tls = settings.tls != nil
+      options.ca_file = text(settings.tls?.authorities)
+      (options.certificate, options.key) = (text(settings.tls?.certificate), text(settings.tls?.key))
+      options.most_in_flight = 1_000
+      guard let will = settings.will else { return body(options) }
+      options.will_topic = text(will.topic)
+      (options.will_quality, options.will_is_retained) = (will.quality.level, will.isRetained)
+      return will.payload.withUnsafeBytes { payload in
+        (options.will_payload, options.will_length) = (payload.baseAddress, payload.count)
+        return body(options)
+      }
+    }
+  }
+
+  extension LinkQuality {
+    /// The quality of service of MQTT.
+    fileprivate var level: Int32 { self == .atMostOnce ? 0 : 1 }
+  }
+#endif

@@ -1,0 +1,178 @@
+#if MQTT
+  import AppLifecycle
+  import CMosquitto
+  import Scheduling
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Darwin)
+    import Darwin
+  #endif
+
+  /// Carries messages over a broker of MQTT 3.1.1, by libmosquitto; it needs the package trait `MQTT`.
+  ///
+  /// Each connection has a thread, which serves the library. A message is written by the thread that publishes it, as far as the network
+  /// takes it at once; nothing here blocks a thread of the pool. The library's session is clean: what a link needs after a break, it asks for
+  /// itself.
+  public final class MQTTTransport: LinkTransport {
+    /// How the connection is encrypted.
+    public enum Security: Sendable, Hashable {
+      /// Not at all: every machine on the way can read and change what is sent.
+      case none
+      /// TLS, with the certificates that the system trusts.
+      case system
+      /// TLS, with files of one's own: the authorities that are trusted, and the program's certificate and key.
+      case files(authorities: String, certificate: String? = nil, key: String? = nil)
+    }
+
+    /// The name and password of the program.
+    public struct Credentials: Sendable, Hashable {
+      /// The user's name.
+      public var name: String
+      /// The path of a file whose first line is the password; it is read at each connection.
+      public var passwordFile: String
+
+      /// Makes credentials.
+      ///
+      /// - Parameters:
+      ///   - name: the user's name.
+      ///   - passwordFile: the path of a file whose first line is the password.
+      public init(name: String, passwordFile: String) { (self.name, self.passwordFile) = (name, passwordFile) }
+    }
+
+    private let host: String
+    private let port: Int
+    private let security: Security
+    private let credentials: Credentials?
+    private let keepAlive: Duration
+    private let patience: Duration
+    /// The longest time that an end in order may take.
+    private let farewell: Duration
+    private let connection = Guarded<MQTTConnection?>(nil)
+
+    /// Makes a transport; it does not connect yet.
+    ///
+    /// - Parameters:
+    ///   - host: the broker's name or address.
+    ///   - port: its port; nil for 8883 with TLS, and 1883 without.
+    ///   - security: how the connection is encrypted.
+    ///   - credentials: the program's name and password; nil for none.
+    ///   - keepAlive: the time after which the broker is asked for a sign of life, in whole seconds from 5 s. It takes a
+    ///     program for dead, and sends its will, after one and a half times as long.
+    ///   - patience: the longest time that a connection and its subscriptions may take.
+    public convenience init(
+      host: String, port: Int? = nil, security: Security = .none, credentials: Credentials? = nil,
+      keepAlive: Duration = .seconds(10), patience: Duration = .seconds(10)
+    ) {
+      self.init(
+        host, port, security, credentials, keepAlive: keepAlive, patience: patience,
+        farewell: min(patience, .seconds(2)))
+    }
+
+    init(
+      _ host: String, _ port: Int?, _ security: Security = .none, _ credentials: Credentials? = nil,
+      keepAlive: Duration, patience: Duration, farewell: Duration
+    ) {
+      (self.host, self.security, self.credentials) = (host, security, credentials)
+      self.port = port ?? (security == .none ? 1883 : 8883)
+      (self.keepAlive, self.patience, self.farewell) = (max(keepAlive, .seconds(5)), patience, farewell)
+    }
+
+    deinit { connection.withLock { $0 }?.end(inOrder: false) }
+
+    /// Connects; see ``LinkTransport/connect(will:receive:)``.
+    ///
+    /// - Parameters:
+    ///   - will: the message that the broker sends if the connection ends without ``disconnect()``.
+    ///   - receive: called with what happens.
+    /// - Throws: ``MQTTError``.
+    public func connect(
+      will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void
+    ) async throws {
+      let password = try credentials.map { try Self.firstLine(of: $0.passwordFile) }
+      var settings = MQTTConnection.Settings(
+        host: host, port: port, keepAlive: Int(keepAlive.components.seconds), will: will)
+      settings.user = credentials.map { ($0.name, password ?? "") }
+      switch security {
+      case .none: break
+      case .system: settings.tls = .init()
+      case .files(let authorities, let certificate, let key):
+        settings.tls = .init(authorities: authorities, certificate: certificate, key: key)
+      }
+      let connection = try MQTTConnection(settings, receive)
+      self.connection.withLock { $0 }?.end(inOrder: false)
+      self.connection.withLock { $0 = connection }
+      do {
+        try await waiting(for: "the broker’s answer", connection) { try await connection.untilConnected() }
+      } catch {
+        throw MQTTError("\(host):\(port): \(error)")
+      }
+    }
+
+    /// Subscribes; see ``LinkTransport/subscribe(to:quality:)``.
+    ///
+    /// - Parameters:
+    ///   - filters: the topics.
+    ///   - quality: the most careful quality.
+    /// - Throws: ``MQTTError``.
+    public func subscribe(to filters: [String], quality: LinkQuality) async throws {
+      guard let connection = connection.withLock({ $0 }) else { throw MQTTError("there is no connection") }
+      try await waiting(for: "the subscriptions", connection) { try await connection.subscribe(to: filters, quality) }
+    }
+
+    /// Sends a message; see ``LinkTransport/publish(_:number:)``.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - number: the number to acknowledge.
+    /// - Returns: whether the library has taken it.
+    @discardableResult public func publish(_ message: LinkMessage, number: UInt64) -> Bool {
+      connection.withLock { $0 }?.publish(message, number: number) ?? false
+    }
+
+    /// Ends the connection in order, and returns when it has ended.
+    public func disconnect() async {
+      guard let connection = connection.withLock({ $0.take() }) else { return }
+      connection.end(inOrder: true)
+      // A broker that does not read, or does not close, keeps a connection from ending in order. A cancelled task waits, too: what was
+      // published must be written, and an end out of order would send the will.
+      let clear = TimerThread.shared.set(after: farewell, on: .continuous) {
+        connection.end(because: "the broker does not end the connection")
+      }
+      try? await connection.untilEnded()
+      clear()
+    }
+
+    /// Waits for a step of a connection, which is ended if it takes too long.
+    private func waiting(
+      for what: String, _ connection: MQTTConnection, _ step: @Sendable () async throws -> Void
+    ) async throws {
+      let clear = TimerThread.shared.set(after: patience, on: .continuous) { [patience] in
+        connection.end(because: "\(what) did not come within \(patience)")
+      }
+      defer { clear() }
+      try await withTaskCancellationHandler(operation: step) { connection.end(because: "the task was cancelled") }
+    }
+
+    private static func firstLine(of path: String) throws(MQTTError) -> String {
+      guard let file = fopen(path, "re") else { throw MQTTError("the password in \(path) cannot be read") }
+      defer { fclose(file) }
+      var bytes = [CChar](repeating: 0, count: 1_024)
+      guard fgets(&bytes, Int32(bytes.count), file) != nil else { throw MQTTError("there is no password in \(path)") }
+      let line = bytes.prefix { $0 != 0 && $0 != CChar(bitPattern: UInt8(ascii: "\n")) }
+      return String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+  }
+
+  /// Why there is no connection to a broker.
+  public struct MQTTError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+  }
+#else
+  /// Carries messages over a broker of MQTT; it needs the package trait `MQTT`.
+  @available(*, unavailable, message: "depend on the package with traits: [\"MQTT\"], which needs libmosquitto")
+  public enum MQTTTransport {}
+#endif

@@ -1,0 +1,285 @@
+// What arrives, in which order it is posted, and what is missed.
+
+/// What one origin has sent on one topic, as far as it has arrived.
+struct IncomingTopic: Sendable {
+  struct Key: Hashable, Comparable, Sendable {
+    let origin: String
+    let topic: String
+
+    static func < (one: Self, other: Self) -> Bool { (one.topic, one.origin) < (other.topic, other.origin) }
+  }
+
+  /// The number of the last event that was posted, or counted as missed.
+  var last: Int
+  /// The greatest number that is known to have been sent.
+  var known: Int
+  /// Whether its events are sent at least once.
+  var isCareful: Bool
+  /// Whether the origin may be expected to send again what is missing: it has not yet failed to.
+  var answers = true
+}
+
+/// What is missing of a topic: events up to the greatest known number, except those that arrived too early.
+struct Gap: Sendable {
+  /// The events that arrived too early, by number.
+  var held: [Int: [UInt8]] = [:]
+  /// Whether further events were dropped because too many are held; they are sent again with what is missing.
+  var hasForgotten = false
+  /// When the wait ends; nil while no link is up.
+  var deadline: Duration?
+  /// The link by which the origin was asked.
+  var link: LinkMachine.LinkID?
+
+  /// The most topics of which something is missing, and the most bytes that are held back in all.
+  static let (most, mostBytes) = (4_096, 64 << 20)
+}
+
+extension LinkMachine {
+  /// The longest payload that a link takes.
+  static var longestPayload: Int { 1 << 20 }
+
+  /// Takes a message that has arrived.
+  ///
+  /// - Parameters:
+  ///   - message: the message.
+  ///   - isSticky: whether the topic has a sticky type here.
+  ///   - link: the link.
+  ///   - now: the present time.
+  mutating func receive(_ message: LinkMessage, isSticky: Bool, by link: LinkID, at now: Duration) {
+    if message.payload.isEmpty { return didHearRemoval(of: message.topic, by: link) }
+    guard message.payload.count <= Self.longestPayload else {
+      return reject(message, "it has more than 1 MiB, the most that a link takes")
+    }
+    guard message.topic.utf8.count <= TopicFilter.longest else {
+      return outputs.append(.rejected(topic: String(message.topic.prefix(100)), reason: "its topic is too long"))
+    }
+    let event: CloudEvent
+    do throws(LinkFormatError) { event = try CloudEvent(message.payload) } catch {
+      return reject(message, error.description)
+    }
+    let isSticky = isSticky || event.type == Announcement.type
+    if event.source == origin { return didHearOwn(event, message, isSticky: isSticky) }
+    if message.topic == requests {
+      guard event.control == .request, let number = event.number else {
+        return reject(message, "it is no request")
+      }
+      return answer(event.id, after: number, by: link)
+    }
+    if isSticky, topics.contains(where: { $0.name == message.topic }) { overtaken.insert(message.topic) }
+    guard let number = event.number else {
+      guard event.control == nil else { return reject(message, "it has no number") }
+      let name = "\(event.source)\n\(event.id)"
+      guard foreign[name] == nil else { return }
+      foreign[name] = true
+      return outputs.append(.post(topic: message.topic, payload: message.payload))
+    }
+    let key = IncomingTopic.Key(origin: event.source, topic: message.topic)
+    switch event.control {
+    case nil: take(message, number, key, isSticky: isSticky, by: link, at: now)
+    case .head: didHear(number, key, by: link, at: now)
+    case .gap: giveUp(upTo: number, key)
+    case .request: reject(message, "a request belongs to the topic of its origin")
+    }
+  }
+
+  /// The latest event of a sticky type is removed, unless the message is the echo of an own removal.
+  private mutating func didHearRemoval(of topic: String, by link: LinkID) {
+    if let count = links[link]?.removals[topic], count > 0 {
+      links[link]?.removals[topic] = count == 1 ? nil : count - 1
+    } else {
+      outputs.append(.removeLatest(topic: topic))
+    }
+  }
+
+  /// An own event has come back from the broker.
+  ///
+  /// It is posted where another origin's event has taken its place here, and not at the broker. A fleet shows its own process, too.
+  private mutating func didHearOwn(_ event: CloudEvent, _ message: LinkMessage, isSticky: Bool) {
+    guard isSticky else { return }
+    let isLatest = topics.contains { $0.name == message.topic && $0.last == event.number }
+    if event.type == Announcement.type || isLatest && overtaken.remove(message.topic) != nil {
+      outputs.append(.post(topic: message.topic, payload: message.payload))
+    }
+  }
+
+  private mutating func reject(_ message: LinkMessage, _ reason: String) {
+    outputs.append(.rejected(topic: message.topic, reason: reason))
+  }
+
+  private mutating func take(
+    _ message: LinkMessage, _ number: Int, _ key: IncomingTopic.Key, isSticky: Bool, by link: LinkID, at now: Duration
+  ) {
+    // A bridge between brokers may carry an event with less care than its origin asked for.
+    let known = incoming[key]
+    let wasCareful = known?.isCareful ?? false
+    let isCareful =
+      !isSticky && (wasCareful || message.quality == .atLeastOnce && Self.canBeAsked(key.origin))
+    var topic = known ?? IncomingTopic(last: number - 1, known: number, isCareful: isCareful)
+    defer { incoming[key] = topic }
+    guard number > topic.last else { return }
+    topic.known = max(topic.known, number)
+    topic.isCareful = isCareful
+    if isCareful, number > topic.last + 1, hold(message.payload, number, key, mayForget: topic.answers) {
+      return ask(&topic, key, by: link, at: now)
+    }
+    if gaps[key] != nil, number == topic.last + 1 { didAnswer(&topic, key, at: now) }
+    // What a sticky type leaves out has been replaced. Of any other type it is missed, also if no more can be held back.
+    if isSticky { topic.last = number - 1 } else { skip(upTo: number - 1, &topic, key) }
+    topic.last = number
+    outputs.append(.post(topic: key.topic, payload: message.payload))
+    postHeld(&topic, key)
+    if isCareful { ask(&topic, key, by: link, at: now) }
+  }
+
+  /// An origin says that all numbers up to this one have been sent.
+  private mutating func didHear(_ number: Int, _ key: IncomingTopic.Key, by link: LinkID, at now: Duration) {
+    guard Self.canBeAsked(key.origin) else { return }
+    guard var topic = incoming[key] else {
+      return incoming[key] = IncomingTopic(last: number, known: number, isCareful: true)
+    }
+    topic.known = max(topic.known, number)
+    topic.answers = true
+    // The origin says so as it connects: what it was asked before may not have reached it.
+    gaps[key]?.deadline = nil
+    ask(&topic, key, by: link, at: now)
+    incoming[key] = topic
+  }
+
+  // MARK: What arrives too early
+
+  /// Holds an event back, or drops it if too much is held and it may be sent again; returns false if neither can be done.
+  private mutating func hold(_ payload: [UInt8], _ number: Int, _ key: IncomingTopic.Key, mayForget: Bool) -> Bool {
+    let gap = gaps[key]
+    if gap?.held[number] != nil { return true }
+    guard gap != nil || gaps.count < Gap.most else { return false }
+    guard gap?.held.count ?? 0 < limits.held, heldBytes + payload.count <= Gap.mostBytes else {
+      if mayForget { gaps[key, default: Gap()].hasForgotten = true }
+      return mayForget
+    }
+    gaps[key, default: Gap()].held[number] = payload
+    heldBytes += payload.count
+    return true
+  }
+
+  private mutating func takeHeld(_ number: Int, _ key: IncomingTopic.Key) -> [UInt8]? {
+    guard let payload = gaps[key]?.held.removeValue(forKey: number) else { return nil }
+    heldBytes -= payload.count
+    return payload
+  }
+
+  /// Posts what is held and no longer too early.
+  private mutating func postHeld(_ topic: inout IncomingTopic, _ key: IncomingTopic.Key) {
+    while let payload = takeHeld(topic.last + 1, key) {
+      topic.last += 1
+      outputs.append(.post(topic: key.topic, payload: payload))
+    }
+    if topic.last >= topic.known { endGap(key) }
+  }
+
+  /// Forgets a gap, with what is still held for it.
+  private mutating func endGap(_ key: IncomingTopic.Key) {
+    guard let gap = gaps.removeValue(forKey: key) else { return }
+    heldBytes -= gap.held.values.reduce(0) { $0 + $1.count }
+  }
+
+  private mutating func miss(_ count: Int, _ key: IncomingTopic.Key) {
+    if count > 0 { outputs.append(.missed(topic: key.topic, origin: key.origin, count: count)) }
+  }
+
+  // MARK: Asking
+
+  /// Asks the origin for what is missing, unless it has been asked.
+  private mutating func ask(_ topic: inout IncomingTopic, _ key: IncomingTopic.Key, by link: LinkID, at now: Duration) {
+    guard topic.last < topic.known, gaps[key]?.deadline == nil else { return }
+    guard gaps[key] != nil || gaps.count < Gap.most else { return skip(upTo: topic.known, &topic, key) }
+    wait(for: key, at: now)
+    request(key, after: topic.last, by: link)
+  }
+
+  /// The origin has sent something of what is missing: the rest may take its time.
+  private mutating func didAnswer(_ topic: inout IncomingTopic, _ key: IncomingTopic.Key, at now: Duration) {
+    topic.answers = true
+    if gaps[key]?.deadline != nil { gaps[key]?.deadline = now + limits.patience }
+  }
+
+  private mutating func wait(for key: IncomingTopic.Key, at now: Duration) {
+    let end = now + limits.patience
+    gaps[key, default: Gap()].deadline = end
+    deadline = min(deadline ?? end, end)
+  }
+
+  private mutating func request(_ key: IncomingTopic.Key, after number: Int, by link: LinkID) {
+    let event = CloudEvent(
+      id: key.topic, source: origin, type: CloudEvent.Control.request.rawValue, number: number)
+    gaps[key]?.link = link
+    links[link]?.control.append(
+      LinkMessage(topic: Self.requestTopic(of: key.origin), payload: event.encoded(), quality: .atLeastOnce))
+    pump(link)
+  }
+
+  /// Asks every origin for what it has sent since, because the connection was made again.
+  mutating func askEveryOrigin(by link: LinkID, at now: Duration) {
+    for key in incoming.keys.sorted() {
+      guard let topic = incoming[key], topic.isCareful else { continue }
+      // Another link may have asked, and wait for the answer.
+      if let other = gaps[key]?.link, other != link, links[other]?.isUp == true { continue }
+      if gaps[key] != nil { wait(for: key, at: now) }
+      request(key, after: topic.last, by: link)
+    }
+  }
+
+  /// Stops the waits for what a link has asked for, because it is down.
+  mutating func stopWaiting(for link: LinkID) {
+    for (key, gap) in gaps where gap.link == link { gaps[key]?.deadline = nil }
+    deadline = gaps.values.compactMap(\.deadline).min()
+  }
+
+  // MARK: Giving up
+
+  /// Posts and misses everything up to a number.
+  private mutating func skip(upTo number: Int, _ topic: inout IncomingTopic, _ key: IncomingTopic.Key) {
+    while topic.last < number {
+      let next = gaps[key]?.held.keys.filter { $0 <= number }.min() ?? number + 1
+      miss(next - topic.last - 1, key)
+      topic.last = next - 1
+      postHeld(&topic, key)
+    }
+  }
+
+  private mutating func giveUp(upTo number: Int, _ key: IncomingTopic.Key) {
+    guard var topic = incoming[key] else { return }
+    topic.known = max(topic.known, number)
+    topic.answers = true
+    skip(upTo: number, &topic, key)
+    postHeld(&topic, key)
+    incoming[key] = topic
+  }
+
+  /// Gives up what has not come in time.
+  mutating func timeDidPass(_ now: Duration) {
+    for key in gaps.keys.sorted() {
+      guard var topic = incoming[key] else {
+        // The topic was forgotten.
+        endGap(key)
+        continue
+      }
+      guard let gap = gaps[key], let end = gap.deadline, end <= now else { continue }
+      if gap.hasForgotten, topic.answers, let link = gap.link {
+        // What was dropped may have been sent too late for the answer that it got. If this one fails, it is given up.
+        topic.answers = false
+        gaps[key]?.hasForgotten = false
+        gaps[key]?.deadline = now + limits.patience
+        incoming[key] = topic
+        request(key, after: topic.last, by: link)
+        continue
+      }
+      topic.answers = false
+      // The first event that came early shows how far the gap reaches.
+      skip(upTo: (gap.held.keys.min() ?? topic.known + 1) - 1, &topic, key)
+      postHeld(&topic, key)
+      if gaps[key] != nil { gaps[key]?.deadline = now + limits.patience }
+      incoming[key] = topic
+    }
+    deadline = gaps.values.compactMap(\.deadline).min()
+  }
+}

@@ -1,0 +1,343 @@
+// What a link sends.
+
+extension LinkMachine {
+  /// Adds a topic, and returns its number; the same topic is added once.
+  mutating func addTopic(
+    _ name: String, type: String, quality: LinkQuality, isSticky: Bool, mediaType: String? = nil
+  ) -> TopicID {
+    if let known = topics.firstIndex(where: { $0.name == name }) { return known }
+    topics.append(OutgoingTopic(name: name, type: type, quality: quality, isSticky: isSticky, mediaType: mediaType))
+    return topics.count - 1
+  }
+
+  /// Adds a link that carries topics; it is down.
+  mutating func addLink(_ link: LinkID, carrying carried: [TopicID]) {
+    var lane = Lane()
+    for topic in carried {
+      lane.progress[topic] = Lane.Progress(sent: topics[topic].last, acknowledged: topics[topic].last)
+    }
+    links[link] = lane
+  }
+
+  /// Removes a link for good.
+  mutating func removeLink(_ link: LinkID) {
+    links[link] = nil
+    stopWaiting(for: link)
+  }
+
+  /// Sends an event.
+  ///
+  /// The event's number grows; numbers that are left out were dropped before.
+  mutating func send(_ content: OutgoingTopic.Content, number: Int, on topic: TopicID) {
+    if topics[topic].isSticky {
+      topics[topic].kept.removeAll()
+      overtaken.remove(topics[topic].name)
+    } else if number > topics[topic].last + 1, topics[topic].quality == .atLeastOnce {
+      topics[topic].kept.append((number - 1, .lost))
+    }
+    if case .lost = content, topics[topic].quality == .atMostOnce {
+      // Receivers count it with the next event.
+    } else {
+      topics[topic].kept.append((number, content))
+    }
+    topics[topic].last = number
+    for link in Array(links.keys) {
+      withLane(link) { machine, lane in
+        guard lane.progress[topic] != nil else { return }
+        machine.dropExcess(of: topic, by: link, &lane)
+        machine.enqueue(topic, &lane)
+        machine.pump(link, &lane)
+      }
+    }
+    trim(topic)
+  }
+
+  /// Calls `body` with a lane, which is not in ``links`` meanwhile: each look into the table costs as much as a step of the work.
+  private mutating func withLane(_ link: LinkID, _ body: (inout LinkMachine, inout Lane) -> Void) {
+    guard let place = links.index(forKey: link) else { return }
+    var lane = Lane()
+    swap(&lane, &links.values[place])
+    body(&self, &lane)
+    swap(&lane, &links.values[place])
+  }
+
+  /// Drops the oldest events that wait, if there are too many.
+  private mutating func dropExcess(of topic: TopicID, by link: LinkID, _ lane: inout Lane) {
+    guard !topics[topic].isSticky, topics[topic].kept.count > limits.waiting,
+      let sent = lane.progress[topic]?.sent
+    else { return }
+    let waiting = topics[topic].places(after: sent)
+    let dropped = lane.progress[topic]?.dropped ?? []
+    // Of what another link owes, some may have been dropped here before.
+    var excess = waiting.count - mostWaiting(of: topic) - topics[topic].count(of: dropped, after: sent)
+    guard excess > 0 else { return }
+    var (place, count) = (waiting.lowerBound, 0)
+    while excess > 0 {
+      let (number, content) = topics[topic].kept[place]
+      place += 1
+      guard !dropped.contains(where: { $0.contains(number) }) else { continue }
+      excess -= 1
+      // What is lost has been reported.
+      if case .lost = content { continue }
+      count += 1
+    }
+    let last = topics[topic].kept[place - 1].number
+    lane.progress[topic]?.drop(sent + 1...last)
+    lane.progress[topic]?.sent = last
+    if count > 0 { outputs.append(.dropped(topic, count: count, by: link)) }
+  }
+
+  /// The most events of a topic that wait; no event is dropped that is kept for receivers anyway.
+  private func mostWaiting(of topic: TopicID) -> Int { least(of: topic) + limits.waiting }
+
+  /// The number of events of a topic that are kept for receivers, whether links owe them or not.
+  private func least(of topic: TopicID) -> Int { topics[topic].quality == .atLeastOnce ? limits.kept : 0 }
+
+  /// Forgets events that no link owes, beyond those that are kept for receivers.
+  private mutating func trim(_ topic: TopicID) {
+    let least = least(of: topic)
+    guard topics[topic].kept.count > least else { return }
+    let owed = links.values.compactMap { lane in
+      lane.progress[topic].map { progress in
+        guard topics[topic].quality == .atLeastOnce else { return progress.sent }
+        // What has been dropped is not owed, and must not be given to a receiver that asks for it.
+        let dropped = progress.dropped.first { $0.contains(progress.acknowledged + 1) }
+        return dropped?.upperBound ?? progress.acknowledged
+      }
+    }
+    let settled = owed.min() ?? topics[topic].last
+    while topics[topic].kept.count > least, let first = topics[topic].kept.first, first.number <= settled {
+      // The latest event of a sticky type stays for links that are down.
+      if topics[topic].isSticky, topics[topic].kept.count == 1 { return }
+      topics[topic].kept.popFirst()
+    }
+    // What was dropped may stand behind events that are in transit.
+    while topics[topic].kept.count > mostWaiting(of: topic) + limits.inTransit {
+      topics[topic].kept.remove(at: firstDropped(of: topic) ?? 0)
+    }
+  }
+
+  /// The place of the first event that each link of the topic has dropped; nil if there is none.
+  private func firstDropped(of topic: TopicID) -> Int? {
+    let dropped = links.values.compactMap { $0.progress[topic]?.dropped }
+    for range in dropped.first ?? [] {
+      guard let place = topics[topic].places(after: range.lowerBound - 1).first else { continue }
+      let number = topics[topic].kept[place].number
+      if dropped.allSatisfy({ $0.contains { $0.contains(number) } }) { return place }
+    }
+    return nil
+  }
+
+  /// The number of events for which a link owes something, those of sticky types aside.
+  func waiting(on link: LinkID) -> Int {
+    links[link]?.progress.reduce(0) { sum, entry in
+      let (topic, progress) = (topics[entry.key], entry.value)
+      guard !topic.isSticky else { return sum }
+      let owed = topic.places(after: topic.quality == .atLeastOnce ? progress.acknowledged : progress.sent)
+      return sum
+        + owed.count { place in
+          let (number, content) = topic.kept[place]
+          if case .lost = content { return false }
+          return !progress.dropped.contains { $0.contains(number) }
+        }
+    } ?? 0
+  }
+
+  /// Adds a topic to those of which something is to be sent, unless it is among them.
+  private func enqueue(_ topic: TopicID, _ lane: inout Lane) {
+    guard let progress = lane.progress[topic], !progress.isQueued, progress.sent < topics[topic].last else { return }
+    lane.progress[topic]?.isQueued = true
+    lane.queue.append(topic)
+  }
+
+  // MARK: The connection
+
+  /// A link's connection has been made, and its subscriptions are confirmed.
+  mutating func didConnect(_ link: LinkID, at now: Duration) {
+    guard var lane = links[link] else { return }
+    lane.isUp = true
+    (lane.inTransit, lane.control, lane.queue) = (Fifo(), Fifo(), Fifo())
+    (lane.resends, lane.resendQueue, lane.removals) = ([:], Fifo(), [:])
+    lane.firstInTransit = lane.next
+    for topic in lane.progress.keys.sorted() {
+      guard var progress = lane.progress[topic] else { continue }
+      progress.isQueued = false
+      if topics[topic].quality == .atLeastOnce {
+        // What was in transit may have been lost.
+        progress.sent = progress.acknowledged
+        if !topics[topic].isSticky { lane.control.append(message(.head, upTo: progress.sent, on: topic)) }
+      } else {
+        progress.acknowledged = progress.sent
+      }
+      progress.dropped.removeAll { $0.upperBound <= progress.acknowledged }
+      lane.progress[topic] = progress
+    }
+    for topic in lane.progress.keys.sorted() { enqueue(topic, &lane) }
+    links[link] = lane
+    askEveryOrigin(by: link, at: now)
+    pump(link)
+  }
+
+  /// A link's connection has ended.
+  mutating func didDisconnect(_ link: LinkID) {
+    links[link]?.isUp = false
+    reportIfIdle(link)
+    stopWaiting(for: link)
+  }
+
+  /// Wants to know when a link has sent what has been posted so far.
+  mutating func finish(_ link: LinkID) {
+    let carried = links[link].map { Array($0.progress.keys) } ?? []
+    links[link]?.goals = Dictionary(uniqueKeysWithValues: carried.map { ($0, topics[$0].last) })
+    reportIfIdle(link)
+  }
+
+  private mutating func reportIfIdle(_ link: LinkID) {
+    guard let goals = links[link]?.goals, let lane = links[link] else { return }
+    let hasSent = goals.allSatisfy { lane.progress[$0.key]?.sent ?? .max >= $0.value }
+    let isInTransit = (0..<lane.inTransit.count).contains { place in
+      lane.inTransit[place].topic.flatMap { goals[$0] } ?? -1 >= lane.inTransit[place].event
+    }
+    guard !lane.isUp || hasSent && !isInTransit else { return }
+    links[link]?.goals = nil
+    outputs.append(.idle(link))
+  }
+
+  /// The transport has taken over a message, or the broker has, if it is sent at least once.
+  mutating func didAcknowledge(_ number: UInt64, by link: LinkID) {
+    var acknowledged: [(topic: TopicID, event: Int)] = []
+    withLane(link) { _, lane in
+      // The last announcement of a cancelled end has a number of its own.
+      guard number >= lane.firstInTransit, number - lane.firstInTransit < UInt64(lane.inTransit.count) else { return }
+      let place = Int(number - lane.firstInTransit)
+      lane.inTransit[place].isAcknowledged = true
+      while let sent = lane.inTransit.first, sent.isAcknowledged {
+        lane.inTransit.popFirst()
+        lane.firstInTransit += 1
+        guard let topic = sent.topic else { continue }
+        lane.progress[topic]?.didAcknowledge(sent.event)
+        if let place = acknowledged.firstIndex(where: { $0.topic == topic }) {
+          acknowledged[place].event = sent.event
+        } else {
+          acknowledged.append((topic, sent.event))
+        }
+      }
+    }
+    for (topic, event) in acknowledged.sorted(by: { $0.topic < $1.topic }) {
+      trim(topic)
+      guard topics[topic].quality == .atLeastOnce else { continue }
+      outputs.append(.acknowledged(topic, through: event, by: link))
+    }
+    pump(link)
+    reportIfIdle(link)
+  }
+
+  /// Gives the transport what it may have now.
+  mutating func pump(_ link: LinkID) { withLane(link) { $0.pump(link, &$1) } }
+
+  private mutating func pump(_ link: LinkID, _ lane: inout Lane) {
+    while lane.isUp, lane.inTransit.count < limits.inTransit {
+      if let message = lane.control.popFirst() {
+        transfer(message, event: 0, on: nil, by: link, &lane)
+      } else if let topic = lane.resendQueue.popFirst() {
+        sendAgain(topic, by: link, &lane)
+      } else if let topic = lane.queue.popFirst() {
+        lane.progress[topic]?.isQueued = false
+        sendNext(of: topic, by: link, &lane)
+        enqueue(topic, &lane)
+      } else {
+        return
+      }
+    }
+  }
+
+  private mutating func sendNext(of topic: TopicID, by link: LinkID, _ lane: inout Lane) {
+    guard let progress = lane.progress[topic] else { return }
+    let next = topics[topic].places(after: progress.sent).first
+    // Numbers that are not kept may stand before it.
+    let number = next.map { topics[topic].kept[$0].number } ?? progress.sent + 1
+    if let dropped = progress.dropped.first(where: { $0.contains(progress.sent + 1) || $0.contains(number) }) {
+      // So receivers need not ask for it.
+      lane.progress[topic]?.sent = dropped.upperBound
+      guard topics[topic].quality == .atLeastOnce else { return }
+      return transfer(
+        message(.gap, upTo: dropped.upperBound, on: topic), event: dropped.upperBound, on: topic, by: link, &lane)
+    }
+    guard let place = next else {
+      // Nothing of it is kept.
+      lane.progress[topic]?.sent = topics[topic].last
+      return
+    }
+    lane.progress[topic]?.sent = number
+    transfer(message(at: place, of: topic), event: number, on: topic, by: link, &lane)
+  }
+
+  /// Sends the next event that a receiver has asked for.
+  private mutating func sendAgain(_ topic: TopicID, by link: LinkID, _ lane: inout Lane) {
+    guard var resend = lane.resends[topic] else { return }
+    let place = topics[topic].places(after: resend.next - 1).first
+    var number = place.map { topics[topic].kept[$0].number } ?? .max
+    // Another link may owe what this one has dropped.
+    if let dropped = lane.progress[topic]?.dropped.first(where: { $0.contains(number) }) {
+      number = dropped.upperBound + 1
+    }
+    if number > resend.next {
+      let end = min(number - 1, resend.through)
+      transfer(message(.gap, upTo: end, on: topic), event: 0, on: nil, by: link, &lane)
+      resend.next = end + 1
+    } else if let place {
+      transfer(message(at: place, of: topic), event: 0, on: nil, by: link, &lane)
+      resend.next = number + 1
+    }
+    lane.resends[topic] = resend.next > resend.through ? nil : resend
+    if resend.next <= resend.through { lane.resendQueue.append(topic) }
+  }
+
+  private mutating func transfer(
+    _ message: LinkMessage, event: Int, on topic: TopicID?, by link: LinkID, _ lane: inout Lane
+  ) {
+    if message.payload.isEmpty { lane.removals[message.topic, default: 0] += 1 }
+    lane.inTransit.append(Lane.Sent(topic: topic, event: event))
+    outputs.append(.send(message, number: lane.next, by: link))
+    lane.next += 1
+  }
+
+  // MARK: Messages
+
+  /// The message about what is kept at a place.
+  private func message(at place: Int, of topic: TopicID) -> LinkMessage {
+    let (number, content) = topics[topic].kept[place]
+    let topicID = topic
+    let topic = topics[topic]
+    let event = CloudEvent(id: "\(topic.name)#\(number)", source: origin, type: topic.type, number: number)
+    let payload: [UInt8]
+    switch content {
+    case .data(let data): payload = event.encoded(with: data, mediaType: topic.mediaType)
+    case .removal: payload = []
+    case .lost: return message(.gap, upTo: number, on: topicID)
+    }
+    return LinkMessage(topic: topic.name, payload: payload, quality: topic.quality, isRetained: topic.isSticky)
+  }
+
+  /// A message to other links about the events up to a number.
+  private func message(_ control: CloudEvent.Control, upTo number: Int, on topic: TopicID) -> LinkMessage {
+    let name = topics[topic].name
+    let event = CloudEvent(
+      id: "\(name)#\(control)-\(number)", source: origin, type: control.rawValue, number: number)
+    return LinkMessage(topic: name, payload: event.encoded(), quality: .atLeastOnce)
+  }
+
+  /// Answers a receiver that misses what follows a number; a second receiver that misses less costs nothing.
+  mutating func answer(_ name: String, after number: Int, by link: LinkID) {
+    guard let topic = topics.firstIndex(where: { $0.name == name }), topics[topic].quality == .atLeastOnce,
+      !topics[topic].isSticky, let sent = links[link]?.progress[topic]?.sent, number < sent
+    else { return }
+    if let old = links[link]?.resends[topic] {
+      links[link]?.resends[topic] = Lane.Resend(next: min(old.next, number + 1), through: sent)
+    } else {
+      links[link]?.resends[topic] = Lane.Resend(next: number + 1, through: sent)
+      links[link]?.resendQueue.append(topic)
+    }
+    pump(link)
+  }
+}

@@ -1,0 +1,19 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+extension Data {
+  /// Decodes a value from JSON that may be damaged.
+  ///
+  /// Foundation's decoder traps where JSON ends with the bracket that nests one level more than it allows (512 levels), as it
+  /// looks for that place behind the end. No complete value ends with an opening bracket, so such bytes do not reach it.
+  package func decodedJSON<Value: Decodable>(as type: Value.Type) throws -> Value {
+    if let last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: [], debugDescription: "the JSON ends with an opening bracket"))
+    }
+    return try JSONDecoder().decode(type, from: self)
+  }
+}

@@ -1,0 +1,50 @@
+// On Apple's systems Foundation calls an observer with the queue `.main` at once in a post on the main thread.
+#if !canImport(ObjectiveC)
+  public import Foundation
+
+  extension NotificationCenter {
+    /// Adds an observer, as Foundation's method with the same parameters does, and calls it as on Apple's systems.
+    ///
+    /// In files that import `NotificationCenterBridge` this method takes the place of Foundation's, for every name but nil.
+    /// There are two differences:
+    ///
+    /// - **The main queue.** With the queue `.main`, a post on the main actor calls the block at once. Foundation's method
+    ///   does that on the first thread only. Elsewhere its post waits for the main queue, which waits for the post: with
+    ///   an asynchronous `main`, and in `swift test`, the program hangs.
+    /// - **Simulated processes.** An observer that a simulated process adds while it runs is removed when the process
+    ///   ends. This holds for a `SimulatedSystem` that makes a delegate for each process. The call must come from the main
+    ///   actor, while the system plays a script or its application is `Application.current`.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the notifications.
+    ///   - object: the object of the notifications; nil for each object.
+    ///   - queue: the queue on which the block runs, and for which the post waits; nil for the thread of the post.
+    ///   - block: the code to run at each notification.
+    /// - Returns: the token with which to remove the observer; the center keeps the observer until then.
+    public func addObserver(
+      forName name: Notification.Name, object: Any?, queue: OperationQueue?,
+      using block: @escaping @Sendable (Notification) -> Void
+    ) -> any NSObjectProtocol {
+      let isForMainQueue = queue === OperationQueue.main
+      let token = addObserver(
+        forName: Optional(name), object: object, queue: isForMainQueue ? nil : queue,
+        using: isForMainQueue ? Self.onMainQueue(block) : block)
+      ProcessObservers.keep(token, in: self)
+      return token
+    }
+
+    /// Returns a block that runs another one on the main queue before it returns.
+    private static func onMainQueue(
+      _ block: @escaping @Sendable (Notification) -> Void
+    ) -> @Sendable (Notification) -> Void {
+      { notification in
+        if MainQueue.isCurrent { return block(notification) }
+        // The thread of the post waits until the block has returned.
+        nonisolated(unsafe) let notification = notification
+        let operation = BlockOperation { block(notification) }
+        OperationQueue.main.addOperation(operation)
+        operation.waitUntilFinished()
+      }
+    }
+  }
+#endif

@@ -1,0 +1,1 @@
+../Files/AnalyticsClient.swift

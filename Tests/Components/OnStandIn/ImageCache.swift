@@ -1,0 +1,1 @@
+../Files/ImageCache.swift

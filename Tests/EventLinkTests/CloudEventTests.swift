@@ -1,0 +1,77 @@
+import Scheduling
+import Testing
+
+@testable import EventLink
+
+@Suite struct `An event of CloudEvents` {
+  /// The quick reading and the decoder agree about whatever the quick one takes.
+  @Test func `is read the same way by both readers (10)`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    print("events of CloudEvents: SEED=\(seed)")
+    var random = SplitMix64(seed: seed)
+    let event = CloudEvent(id: "a/b#7", source: "0123456789abcdef", type: "OrderPlaced", number: 7)
+    let original = event.encoded(with: Array(#"{"id":[1,2,{"x":"}"}]}"#.utf8))
+    #expect(QuickReading.read(original) == event)
+    var taken = 0
+    for _ in 0..<3_000 {
+      var payload = original
+      for _ in 0..<Int.random(in: 0...2, using: &random) {
+        let place = Int.random(in: payload.indices, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: payload[place] = UInt8.random(in: 32...127, using: &random)
+        case 1: payload.remove(at: place)
+        default: payload.insert(payload.randomElement(using: &random) ?? 0, at: place)
+        }
+      }
+      guard let quick = QuickReading.read(payload) else { continue }
+      // A space makes the quick reading refuse it.
+      guard let general = try? CloudEvent([UInt8(ascii: " ")] + payload) else { continue }
+      taken += 1
+      #expect(quick == general, "\(String(decoding: payload, as: UTF8.self))")
+    }
+    #expect(taken > 500)
+  }
+
+  @Test func `keeps any text in its attributes`() throws {
+    for text in ["\"", "\\", "\u{0}\u{1F}", "ü", "\u{85}", "a\nb", "🜂"] {
+      let event = CloudEvent(id: text, source: text, type: text, number: 0)
+      #expect(try CloudEvent(event.encoded()) == event)
+      #expect(try CloudEvent(event.encoded(with: Array("null".utf8))) == event)
+    }
+  }
+
+  @Test func `may be written in another way`() throws {
+    let payload =
+      #"{ "data" : {"id": 5}, "type":"T","source":"s","id":"1","specversion":"1.0","time":"x","sequence":"3"}"#
+    #expect(try CloudEvent(Array(payload.utf8)) == CloudEvent(id: "1", source: "s", type: "T", number: 3))
+    #expect(try CloudEvent.data(of: Array(payload.utf8), as: OrderPlaced.self).id == 5)
+    let extended =
+      #"{"specversion":"1.0","id":"1","source":"s","type":"T","datacontenttype":"application/json","data":{"id":5},"x":1}"#
+    #expect(try CloudEvent.data(of: Array(extended.utf8), as: OrderPlaced.self).id == 5)
+  }
+
+  @Test func `has data as a coding writes it, in base64 unless it is JSON (10)`() throws {
+    struct Unreadable: Error {}
+    func coding(_ mediaType: String?) -> EventLink.Coding<OrderPlaced> {
+      .init(mediaType: mediaType) {
+        Array("[\($0.id)]".utf8)
+      } decode: { bytes in
+        guard let id = Int(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)) else { throw Unreadable() }
+        return OrderPlaced(id: id)
+      }
+    }
+    let event = CloudEvent(id: "1", source: "s", type: "OrderPlaced", number: 1)
+    for (mediaType, data) in [(nil, #""data":[5]}"#), ("text/plain", #""data_base64":"WzVd"}"#)] {
+      let coding = coding(mediaType)
+      let payload = event.encoded(with: try CloudEvent.data(of: OrderPlaced(id: 5), coding), mediaType: mediaType)
+      #expect(String(decoding: payload, as: UTF8.self).hasSuffix(data))
+      #expect(try CloudEvent(payload) == event)
+      #expect(try CloudEvent.data(of: payload, as: OrderPlaced.self, coding).id == 5)
+      let damaged = event.encoded(with: Array((mediaType == nil ? "[x]" : "W3hd").utf8), mediaType: mediaType)
+      #expect(throws: LinkFormatError.self) { try CloudEvent.data(of: damaged, as: OrderPlaced.self, coding) }
+      // What another program has written in JSON is read by the type's own conformance.
+      let foreign = #"{ "specversion":"1.0","id":"1","source":"s","type":"T","data":{"id":6}}"#
+      #expect(try CloudEvent.data(of: Array(foreign.utf8), as: OrderPlaced.self, coding).id == 6)
+    }
+  }
+}

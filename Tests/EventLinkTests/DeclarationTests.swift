@@ -1,0 +1,97 @@
+import AppLifecycle
+import AppLifecycleTesting
+import EventLink
+import PubSub
+import TestTraits
+import Testing
+
+@MainActor @Suite(.timeLimit(.hang)) struct `Declarations of a link` {
+  private let system = SimulatedSystem()
+  private let broker = MemoryBroker()
+
+  private func link(_ declare: (inout EventLink.Declarations) throws -> Void) throws -> EventLink {
+    try EventLink(of: system.application, to: broker.transport(), declare)
+  }
+
+  @Test func `refuse wildcards where events are sent, and two types on one topic`() throws {
+    #expect(throws: LinkError.notATopic("orders/#")) { try link { try $0.send(OrderPlaced.self, as: "orders/#") } }
+    #expect(throws: LinkError.notATopic("")) { try link { try $0.receive(OrderPlaced.self, as: "") } }
+    #expect(throws: LinkError.twoTypes(topic: "orders")) {
+      try link { link in
+        try link.share(OrderPlaced.self, as: "orders")
+        try link.share(Temperature.self, as: "orders")
+      }
+    }
+    #expect(throws: LinkError.announcesAlready(as: "one")) {
+      try link { link in
+        try link.announceLifeCycle(as: "one")
+        try link.announceLifeCycle(as: "two")
+      }
+    }
+    for error in [LinkError.notATopic("x"), .twoTypes(topic: "x"), .announcesAlready(as: "x"), .isOpen, .isNotOpen] {
+      #expect("\(error)".hasPrefix("the link") || "\(error)".contains("x"))
+    }
+  }
+
+  @Test func `are the same for the second link of a bus (2)`() async throws {
+    let there = try Process(broker.transport()) { try $0.receive(OrderPlaced.self, as: "orders") }
+    try await there.system.play("launch")
+    let links = try (0..<2).map { _ in try link { try $0.share(OrderPlaced.self, as: "orders", quality: .atLeastOnce) }
+    }
+    for (number, link) in links.enumerated() {
+      try system.application.manage("broker \(number)", while: .running) {
+        try await link.open()
+      } release: {
+        await link.close()
+      }
+    }
+    try await system.play("launch")
+    system.bus.post(OrderPlaced(id: 1))
+    try await system.play("wait:1s")
+    try await there.system.play("wait:1s")
+    // One number, two ways, one event.
+    #expect(there.take() == ["order 1"])
+  }
+
+  @Test func `do not send what came over another link, but what its handlers post (2)`() async throws {
+    let other = MemoryBroker()
+    // It listens to both brokers and shares one type with both.
+    let relay = try Process(broker.transport()) { try $0.share(OrderPlaced.self, as: "orders", quality: .atLeastOnce) }
+    let second = try EventLink(of: relay.system.application, to: other.transport()) {
+      try $0.share(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+    }
+    try relay.system.application.manage("other", while: .running) {
+      try await second.open()
+    } release: {
+      await second.close()
+    }
+    let subscription = relay.bus.subscribe { [bus = relay.bus] (order: OrderPlaced) in
+      if order.id == 1 { bus.post(OrderPlaced(id: 2)) }
+    }
+    let (here, there) = (
+      try Process(broker.transport()) { try $0.share(OrderPlaced.self, as: "orders", quality: .atLeastOnce) },
+      try Process(other.transport()) { try $0.share(OrderPlaced.self, as: "orders", quality: .atLeastOnce) }
+    )
+    for process in [relay, here, there] { try await process.system.play("launch") }
+    here.bus.post(OrderPlaced(id: 1))
+    for _ in 0..<3 { for process in [here, relay, there] { try await process.system.play("wait:1s") } }
+    #expect(here.take().filter { $0.hasPrefix("order") } == ["order 1", "order 2"])
+    #expect(there.take() == ["order 2"])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `let a newer version of a type through, and report what does not decode (11)`() async throws {
+    let there = try Process(broker.transport()) { try $0.receive(OrderPlaced.self, as: "orders") }
+    try await there.system.play("launch")
+    for (id, data) in [#"{"id":1,"new":true}"#, #"{"id":"x"}"#, "null"].enumerated() {
+      let payload = #"{"specversion":"1.0","id":"\#(id)","source":"other","type":"OrderPlaced","data":\#(data)}"#
+      broker.publish(LinkMessage(topic: "orders", payload: Array(payload.utf8), quality: .atMostOnce))
+    }
+    try await there.system.play("wait:1s")
+    #expect(
+      there.take() == [
+        "order 1", "rejected orders: its data is no OrderPlaced: “data.id” is no Int",
+        "rejected orders: its data is no OrderPlaced: “data” is null, and no object",
+      ])
+  }
+}

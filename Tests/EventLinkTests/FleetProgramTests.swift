@@ -1,0 +1,77 @@
+#if MQTT
+  import Glibc
+  import PseudoTerminal
+  import TestTraits
+  import Testing
+
+  /// The example and the tool, as programs with a broker.
+  @Suite(.timeLimit(.hang), .enabled(if: Broker.obstacle == nil, "\(Broker.obstacle ?? "")"))
+  struct `The programs of a fleet` {
+    private func start(
+      _ arguments: [String], _ broker: Broker, _ directory: TemporaryDirectory, output: String = "/dev/null"
+    ) throws -> ChildProcess {
+      let file = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+      defer { close(file) }
+      return try ChildProcess(
+        [builtProduct("Fleet")] + arguments + ["--port", "\(broker.port)"], environment: bareEnvironment,
+        descriptors: (-1, file, -1), directory: directory.path)
+    }
+
+    @Test func `Fleet does every order, though a worker is killed, one ends, and the broker restarts`() async throws {
+      try await withTemporaryDirectory { directory in
+        let broker = try Broker(in: directory)
+        var server = try await broker.start()
+        let log = try LineFile(directory.file("log"))
+        let coordinator = try start(["coordinator"], broker, directory, output: log.path)
+        let workers = try (1...3).map { try start(["worker", "\($0)"], broker, directory) }
+        // In any order.
+        for _ in 1...3 { try await log.line("a worker runs") { $0.hasSuffix("is background") } }
+        try await log.line("an order is done") { $0.hasPrefix("order ") }
+        workers[0].signal(SIGKILL)
+        try await log.line("the killed one vanished") { $0 == "checkout/fleet/worker-1 is vanished" }
+        workers[1].signal(SIGTERM)
+        try await log.line("the other one ended in order") { $0 == "checkout/fleet/worker-2 is ended (0)" }
+        #expect(try await workers[1].ending() == .exited(0))
+        await server.end()
+        server = try await broker.start()
+        try await log.line("all orders are done again") { $0.hasSuffix("by checkout/fleet/worker-3, 0 are open") }
+        coordinator.signal(SIGTERM)
+        #expect(try await coordinator.ending() == .exited(0))
+        for worker in workers { await worker.end() }
+        await server.end()
+      }
+    }
+
+    @Test func `lifecycle fleet draws what the display announces, Ctrl-Z and fg included`() async throws {
+      try await withTemporaryDirectory { directory in
+        let broker = try Broker(in: directory)
+        let server = try await broker.start()
+        try await PseudoTerminal.run(
+          [builtProduct("lifecycle"), "fleet", "--broker", "127.0.0.1:\(broker.port)", "checkout/fleet/+"],
+          environment: ["APP_LIFECYCLE_HOST": "terminal"]
+        ) { tool in
+          func row(_ what: String) async throws {
+            try await tool.waitForScreen("the display \(what)") { screen in
+              screen.lines.contains { $0.hasPrefix("checkout/fleet/display  \(what)") }
+            }
+          }
+          try await Shell.bash.run { terminal in
+            terminal.line("\(builtProduct("Fleet")) display --port \(broker.port)")
+            try await row("active")
+            terminal.control("Z")
+            try await terminal.prompt()
+            try await row("suspended")
+            terminal.line("fg")
+            try await row("active")
+            terminal.send("q")
+            try await row("ended (0)")
+            try await terminal.prompt()
+          }
+          tool.send("q")
+          #expect(try await tool.child.ending() == .exited(0))
+        }
+        await server.end()
+      }
+    }
+  }
+#endif

@@ -1,0 +1,114 @@
+import AppLifecycle
+import AppLifecycleTesting
+import EventLink
+import PubSub
+import Scheduling
+import TestTraits
+import Testing
+
+/// The transport to a broker that takes all messages, and says what a test says for it.
+private final class SilentTransport: LinkTransport {
+  private struct State {
+    var receive: (@Sendable (LinkTransportEvent) -> Void)?
+    var published: [LinkMessage] = []
+    var ends = 0
+    var waiter: (count: Int, OneShot)?
+  }
+
+  private let state = Guarded(State())
+
+  func connect(will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void) async throws {
+    state.withLock { $0.receive = receive }
+  }
+
+  func subscribe(to filters: [String], quality: LinkQuality) async throws {}
+
+  func publish(_ message: LinkMessage, number: UInt64) -> Bool {
+    let waiter = state.withLock { state in
+      state.published.append(message)
+      return state.waiter.flatMap { $0.count <= state.published.count ? $0.1 : nil }
+    }
+    waiter?.settle(true)
+    return true
+  }
+
+  func disconnect() async { state.withLock { $0.ends += 1 } }
+
+  func say(_ event: LinkTransportEvent) { state.withLock { $0.receive }?(event) }
+
+  /// Waits until so many messages have been published, and returns their topics.
+  func topics(_ count: Int) async -> [String] {
+    let wait = OneShot()
+    let isThere = state.withLock { state in
+      state.waiter = (count, wait)
+      return state.published.count >= count
+    }
+    if !isThere { _ = await wait.value }
+    return state.withLock { $0.published.map(\.topic) }
+  }
+
+  var last: LinkMessage? { state.withLock { $0.published.last } }
+  var ends: Int { state.withLock { $0.ends } }
+}
+
+@MainActor @Suite(.timeLimit(.hang)) struct `A link to a broker that` {
+  private let transport = SilentTransport()
+
+  @Test func `acknowledges nothing can be closed by a cancelled task (4, 7)`() async throws {
+    let application = Application(delegate: Bare())
+    let link = try EventLink(of: application, to: transport) { link in
+      try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+      try link.announceLifeCycle(as: "shop/till")
+    }
+    try await link.open()
+    application.bus.post(OrderPlaced(id: 1))
+    // The head of what was sent before, the announcement, and the order, in the order of their topics.
+    _ = await transport.topics(3)
+    let closing = Task { await link.close() }
+    let topics = await transport.topics(4)
+    #expect(topics.filter { $0 == "orders" }.count == 2 && topics.last == "shop/till")
+    #expect(transport.ends == 0)
+    closing.cancel()
+    await closing.value
+    #expect(transport.ends == 1)
+    // The last announcement once more, as one that needs no acknowledgement.
+    let last = try #require(transport.last)
+    #expect(last.topic == "shop/till" && last.quality == .atMostOnce && last.isRetained)
+    // What was not acknowledged is sent again.
+    try await link.open()
+    #expect(await transport.topics(8).dropFirst(5).filter { $0 == "orders" }.count == 2)
+  }
+
+  @Test func `does not bring what is missing is given up after the patience of the link (4)`() async throws {
+    var options = EventLink.Options()
+    options.patience = .seconds(2)
+    let there = try Process(transport, options: options) { try $0.receive(OrderPlaced.self, as: "orders") }
+    try await there.system.play("launch")
+    for id in [1, 3] {
+      let payload =
+        #"{"specversion":"1.0","id":"\#(id)","source":"other","type":"OrderPlaced","sequence":"\#(id)","data":{"id":\#(id)}}"#
+      transport.say(
+        .received(LinkMessage(topic: "orders", payload: Array(payload.utf8), quality: .atLeastOnce)))
+    }
+    try await there.system.play("wait:1s")
+    #expect(there.take() == ["order 1"])
+    try await there.system.play("wait:2s")
+    #expect(there.take() == ["missed 1 of orders", "order 3"])
+  }
+
+  @Test func `sends faster than events are posted loses its connection once (12)`() async throws {
+    let there = try Process(transport) { try $0.receive(OrderPlaced.self, as: "orders") }
+    try await there.system.play("launch")
+    // Nothing is posted until the simulation goes on.
+    let message = LinkMessage(topic: "orders", payload: Array(repeating: 1, count: 1 << 20), quality: .atMostOnce)
+    for _ in 0..<100 { transport.say(.received(message)) }
+    try await there.system.play("wait:1ms")
+    #expect(transport.ends == 2)
+    #expect(there.take().count == 63)
+    // The link is open again, and works.
+    try await there.system.play("wait:1m")
+    transport.say(.received(message))
+    try await there.system.play("wait:1ms")
+    #expect(there.take().count == 1)
+  }
+}

@@ -1,0 +1,110 @@
+import AppLifecycleTesting
+import EventLink
+import PubSub
+import TestTraits
+import Testing
+
+@MainActor @Suite(.timeLimit(.hang)) struct `A link` {
+  private let broker = MemoryBroker()
+
+  private func sharing(_ quality: LinkQuality) throws -> Process {
+    try Process(broker.transport()) { link in
+      try link.share(OrderPlaced.self, as: "orders/placed", quality: quality)
+      try link.share(LabelDidChange.self, as: "labels")
+      try link.share(Temperature.self, as: "rooms/1/temperature", quality: quality)
+    }
+  }
+
+  /// Lets each process do what it can.
+  private func settle(_ processes: Process...) async throws {
+    for _ in 0..<3 { for process in processes { try await process.system.play("wait:1s") } }
+  }
+
+  @Test(arguments: LinkQuality.allCases)
+  func `delivers in the order of the posts, once, and not back (1, 2)`(quality: LinkQuality) async throws {
+    let (here, there) = (try sharing(quality), try sharing(quality))
+    for process in [here, there] { try await process.system.play("launch") }
+    for id in 1...5 { here.bus.post(OrderPlaced(id: id)) }
+    here.bus.post(LabelDidChange(text: "new"))
+    try await settle(here, there)
+    let orders = (1...5).map { "order \($0)" }
+    #expect(there.take() == orders + ["label new"])
+    #expect(here.take().filter { !$0.hasPrefix("acknowledged") } == orders + ["label new"])
+  }
+
+  @Test func `gives the latest event of a sticky type to a process that connects later (8)`() async throws {
+    let (here, there) = (try sharing(.atLeastOnce), try sharing(.atLeastOnce))
+    try await here.system.play("launch")
+    here.bus.post(Temperature(degrees: 20))
+    here.bus.post(Temperature(degrees: 21))
+    try await settle(here)
+    try await there.system.play("launch")
+    try await settle(there, here)
+    #expect(there.take() == ["21 degrees"])
+    #expect(there.bus.latest(of: Temperature.self)?.degrees == 21)
+    here.link.removeLatest(of: Temperature.self)
+    try await settle(here, there)
+    #expect(there.bus.latest(of: Temperature.self) == nil)
+    #expect(broker.retained.isEmpty)
+  }
+
+  @Test func `keeps what is posted while the broker is down (4, 8)`() async throws {
+    let (here, there) = (try sharing(.atLeastOnce), try sharing(.atLeastOnce))
+    for process in [here, there] { try await process.system.play("launch") }
+    here.bus.post(OrderPlaced(id: 1))
+    try await settle(here, there)
+    broker.isDown = true
+    try await settle(here, there)
+    here.bus.post(OrderPlaced(id: 2))
+    here.bus.post(Temperature(degrees: 1))
+    here.bus.post(Temperature(degrees: 2))
+    try await settle(here, there)
+    #expect(there.take() == ["order 1"])
+    broker.isDown = false
+    for _ in 0..<30 { try await settle(there, here) }
+    #expect(there.take() == ["order 2", "2 degrees"])
+  }
+
+  @Test(arguments: LinkQuality.allCases)
+  func `counts from the first message that reaches it (5)`(quality: LinkQuality) async throws {
+    let (here, there) = (try sharing(quality), try sharing(quality))
+    try await here.system.play("launch")
+    for id in 1...3 { here.bus.post(OrderPlaced(id: id)) }
+    try await settle(here)
+    try await there.system.play("launch")
+    for id in 4...5 { here.bus.post(OrderPlaced(id: id)) }
+    // Nothing is asked for, and nothing given up later.
+    for _ in 0..<40 { try await settle(here, there) }
+    #expect(there.take() == ["order 4", "order 5"])
+  }
+
+  @Test func `reports what the broker has taken of events that are sent at least once (7)`() async throws {
+    let (careful, careless) = (try sharing(.atLeastOnce), try sharing(.atMostOnce))
+    for process in [careful, careless] {
+      try await process.system.play("launch")
+      for id in 1...3 { process.bus.post(OrderPlaced(id: id)) }
+      try await settle(process)
+    }
+    #expect(
+      careful.take().filter { $0.hasPrefix("acknowledged") } == (1...3).map { "acknowledged \($0) of orders/placed" })
+    #expect(!careless.take().contains { $0.hasPrefix("acknowledged") })
+  }
+
+  @Test(arguments: [false, true])
+  func `removes the latest event of a sticky type for all (9)`(isDown: Bool) async throws {
+    let (here, there) = (try sharing(.atLeastOnce), try sharing(.atLeastOnce))
+    for process in [here, there] { try await process.system.play("launch") }
+    there.bus.post(Temperature(degrees: 20))
+    try await settle(there, here)
+    #expect(here.bus.latest(of: Temperature.self)?.degrees == 20)
+    // While the broker is down, it waits.
+    broker.isDown = isDown
+    here.link.removeLatest(of: Temperature.self)
+    #expect(here.bus.latest(of: Temperature.self) == nil)
+    try await settle(here, there)
+    #expect((there.bus.latest(of: Temperature.self) == nil) == !isDown)
+    broker.isDown = false
+    for _ in 0..<30 { try await settle(here, there) }
+    #expect(here.bus.latest(of: Temperature.self) == nil && broker.retained.isEmpty)
+  }
+}

@@ -1,0 +1,113 @@
+import AppLifecycle
+import Foundation
+import NotificationCenterBridge
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// Each test in a child process: a post that hangs cannot be ended in another way. The alarm ends a child that hangs.
+
+#if !canImport(ObjectiveC)
+  private final class NoDelegate: ApplicationDelegate {}
+
+  /// The posts of an application off the first thread, where Foundation's own observers of the main queue would hang.
+  @MainActor private struct Poster {
+    let application = Application(delegate: NoDelegate())
+    let center = NotificationCenter()
+    let log = Log()
+
+    init() {
+      alarm(60)
+      precondition(!Thread.isMainThread, "an asynchronous main runs the main actor on the first thread")
+    }
+
+    func observe(_ name: String, queue: OperationQueue?) -> any NSObjectProtocol {
+      center.addObserver(forName: UIApplication.didBecomeActiveNotification, object: nil, queue: queue) { [log] _ in
+        MainActor.assumeIsolated { log.add(name) }
+      }
+    }
+  }
+
+  @Suite struct `An observer with the main queue` {
+    @Test func `is called in the post of the main actor, on whichever thread that is`() async {
+      await #expect(processExitsWith: .success) {
+        await Task { @MainActor in
+          let poster = Poster()
+          let link = NotificationCenterBridge(poster.application.bus, to: poster.center).postLifecycle()
+          let observers = [
+            poster.observe("main", queue: .main), poster.observe("none", queue: nil),
+            poster.observe("main again", queue: OperationQueue.main),
+          ]
+          await poster.application.handle(.launch)
+          precondition(Set(poster.log.all) == ["main", "none", "main again"], "\(poster.log.all)")
+          for observer in observers { poster.center.removeObserver(observer) }
+          poster.center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+          precondition(poster.log.all.count == 3, "an observer was called after it was removed")
+          withExtendedLifetime(link) {}
+        }
+        .value
+      }
+    }
+
+    @Test func `is called on the main queue for a post of another thread, which waits for it`() async {
+      await #expect(processExitsWith: .success) {
+        let (center, log) = await MainActor.run { [poster = Poster()] in
+          _ = poster.observe("observed", queue: .main)
+          return (poster.center, poster.log)
+        }
+        let post = Task { @concurrent in
+          center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+          log.add("posted")
+        }
+        await post.value
+        precondition(log.all == ["observed", "posted"], "\(log.all)")
+      }
+    }
+
+    @Test func `that Foundation's method has added is reported before the program hangs`() async throws {
+      let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
+        // The post never returns, so a thread ends the child as soon as the message is there.
+        let (messages, standardError) = (Pipe(), dup(2))
+        dup2(messages.fileHandleForWriting.fileDescriptor, 2)
+        Thread.detachNewThread {
+          var message = Data()
+          while !message.contains(UInt8(ascii: "\n")) { message += messages.fileHandleForReading.availableData }
+          FileHandle(fileDescriptor: standardError).write(message)
+          _exit(3)
+        }
+        await Task { @MainActor in
+          let poster = Poster()
+          let name: Notification.Name? = UIApplication.didBecomeActiveNotification
+          let observer = poster.center.addObserver(forName: name, object: nil, queue: .main) { _ in }
+          let link = NotificationCenterBridge(poster.application.bus, to: poster.center).postLifecycle()
+          await poster.application.handle(.launch)
+          withExtendedLifetime((link, observer)) {}
+        }
+        .value
+      }
+      let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+      for part in ["UIApplicationDidBecomeActiveNotification", "queue .main", "Import NotificationCenterBridge"] {
+        #expect(message.contains(part), "\(message)")
+      }
+    }
+
+    @Test func `on any other queue is Foundation's`() async {
+      await #expect(processExitsWith: .success) {
+        await MainActor.run {
+          let poster = Poster()
+          let queue = OperationQueue()
+          let observer = poster.center.addObserver(
+            forName: UIApplication.didBecomeActiveNotification, object: nil, queue: queue
+          ) { [log = poster.log] _ in log.add("\(OperationQueue.current === queue)") }
+          poster.center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+          precondition(poster.log.all == ["true"], "\(poster.log.all)")
+          withExtendedLifetime(observer) {}
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,97 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Foundation
+import NotificationCenterBridge
+import PubSub
+import Testing
+
+#if !canImport(ObjectiveC)
+  /// A component that never removes its observer, as on iOS, where the process ends with everything in it.
+  @MainActor private final class Component {
+    init(_ center: NotificationCenter, _ log: Log, process: Int) {
+      center.addObserver(forName: UIApplication.didBecomeActiveNotification, object: nil, queue: nil) { [self] _ in
+        MainActor.assumeIsolated { log.add("\(process) \(wasTold)") }
+      }
+      .forget()
+    }
+
+    private let wasTold = true
+  }
+
+  extension NSObjectProtocol {
+    fileprivate func forget() {}
+  }
+
+  @MainActor private final class Delegate {
+    static var processes = 0
+    let center: NotificationCenter
+    let log: Log
+    var link: NotificationLink?
+    /// What the process made; nothing but its observer retains it.
+    let made = Made()
+
+    final class Made {
+      weak var component: Component?
+    }
+
+    init(_ center: NotificationCenter, _ log: Log) { (self.center, self.log) = (center, log) }
+  }
+
+  extension Delegate: ApplicationDelegate {
+    func applicationDidFinishLaunching(_ application: Application) {
+      link = NotificationCenterBridge(application.bus, to: center).postLifecycle()
+      Self.processes += 1
+      let component = Component(center, log, process: Self.processes)
+      made.component = component
+    }
+  }
+
+  @Suite(.serialized) @MainActor struct `An observer of a simulated process` {
+    private let center = NotificationCenter()
+    private let log = Log()
+
+    private func system() -> SimulatedSystem {
+      Delegate.processes = 0
+      return SimulatedSystem { [center, log] in Delegate(center, log) }
+    }
+
+    @Test(arguments: ["kill", "crash", "suspend; reclaim", "quit"])
+    func `ends with the process`(end: String) async throws {
+      let system = system()
+      try await system.play("launch; home")
+      let made = try #require(system.application.delegate as? Delegate).made
+      #expect(made.component != nil)
+      try await system.play("\(end); launch; home; open")
+      #expect(log.all == ["1 true", "2 true", "2 true"], "\(log.all)")
+      #expect(made.component == nil)
+    }
+
+    @Test func `ends with the simulation`() async throws {
+      var system: SimulatedSystem? = system()
+      try await system?.play("launch")
+      system = nil
+      center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+      #expect(log.all == ["1 true"], "\(log.all)")
+    }
+
+    @Test func `stays if the test has added it while no process ran, or is the program itself`() async throws {
+      let name = UIApplication.didBecomeActiveNotification
+      let system = system()
+      let observers = [
+        center.addObserver(forName: name, object: nil, queue: nil) { [log] _ in log.add("test") }
+      ]
+      try await system.play("launch; kill; launch")
+      #expect(log.all.filter { $0 == "test" }.count == 2)
+      let program = SimulatedSystem()
+      let link = NotificationCenterBridge(program.bus, to: center).postLifecycle()
+      try await program.play("launch")
+      let late = Application.withShared(program.application) {
+        center.addObserver(forName: name, object: nil, queue: nil) { [log] _ in log.add("program") }
+      }
+      try await program.play("kill; launch")
+      #expect(log.all.contains("program"))
+      for observer in observers + [late] { center.removeObserver(observer) }
+      withExtendedLifetime(link) {}
+    }
+  }
+#endif

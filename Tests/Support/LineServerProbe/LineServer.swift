@@ -1,0 +1,1 @@
+../../DocumentationTests/Articles/LineServer.swift

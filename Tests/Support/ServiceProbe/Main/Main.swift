@@ -1,0 +1,5 @@
+import ServiceProbeProgram
+
+@main enum Main {
+  static func main() { ServiceProbe.main() }
+}

@@ -1,0 +1,5 @@
+import TerminalProbeProgram
+
+@main enum Main {
+  static func main() { TerminalProbe.main() }
+}
