@@ -104,11 +104,15 @@ static __attribute__((constructor)) void register_barrier(void) {
 static void visit_processors(void) {
     cpu_set_t before, one;
     if (sched_getaffinity(0, sizeof before, &before) != 0) abort();
+    int visited = 0;
     for (int processor = 0; processor < CPU_SETSIZE; processor++) {
         CPU_ZERO(&one);
         CPU_SET(processor, &one);
-        sched_setaffinity(0, sizeof one, &one);
+        // It fails for processors that do not exist, or that the program may not use.
+        if (sched_setaffinity(0, sizeof one, &one) == 0) visited++;
     }
+    // Where the program has forbidden itself this call, too, there is no barrier, and memory would be freed under its readers.
+    if (visited == 0) abort();
     sched_setaffinity(0, sizeof before, &before);
 }
 
@@ -356,19 +360,22 @@ PUBSUB_INLINE void call_in_order(
     } while (rest != 0);
 }
 
-/// Handlers that are appended during the calls are not called.
-PUBSUB_INLINE void call_all(pubsub_frame *frame, const pubsub_block *block, const void *event) {
-    PUBSUB_HOOK("deliver: look how many stand");
-    long end = pubsub_end(block);
+PUBSUB_INLINE void call_first(pubsub_frame *frame, const pubsub_block *block, long count, const void *event) {
     if (pubsub_has_owners(block)) {
-        call_in_order(frame, block->handlers, end, event, true);
+        call_in_order(frame, block->handlers, count, event, true);
     } else {
-        call_in_order(frame, block->handlers, end, event, false);
+        call_in_order(frame, block->handlers, count, event, false);
     }
 }
 
-void pubsub_call_all(pubsub_frame *frame, const void *event) {
-    if (frame->block != NULL) call_all(frame, frame->block, event);
+void pubsub_call_first(pubsub_frame *frame, long count, const void *event) {
+    if (frame->block != NULL) call_first(frame, frame->block, count, event);
+}
+
+/// Handlers that are appended during the calls are not called.
+PUBSUB_INLINE void call_all(pubsub_frame *frame, const pubsub_block *block, const void *event) {
+    PUBSUB_HOOK("deliver: look how many stand");
+    call_first(frame, block, pubsub_end(block), event);
 }
 
 __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topic, const void *subject) {
@@ -378,7 +385,8 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
     if ((pubsub_flags(topic) & general) != 0 || depth >= topic->limit || record->ceiling != 0)
         return helpers.post(event, topic, subject);
     PUBSUB_HOOK("post: enter");
-    pubsub_call_all(pubsub_enter(record, depth, topic, subject, true), event);
+    pubsub_frame *frame = pubsub_enter(record, depth, topic, subject, true);
+    if (frame->block != NULL) call_all(frame, frame->block, event);
     pubsub_leave(record, depth);
 }
 

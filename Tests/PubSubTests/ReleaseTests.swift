@@ -122,6 +122,30 @@ private struct Carrier: BusEvent {
     withExtendedLifetime(owner) {}
   }
 
+  /// Runs each job as soon as it is enqueued, on the thread that enqueues it.
+  private final class ImmediateExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+
+  @Test func `Rule 6: a task that leaves the rest to another one keeps nothing until a drain has ended`() async {
+    let bus = EventBus(taskExecutor: ImmediateExecutor())
+    let (mayEnd, isCancelled) = (Gate(), Gate())
+    let (subscription, captured) = subscribe(.plain, to: bus) {
+      await withTaskCancellationHandler(operation: { await mayEnd.wait() }, onCancel: { isCancelled.open() })
+    }
+    let poster = Task { await bus.postAndWait(Tick()) }
+    poster.cancel()
+    await isCancelled.wait()
+    subscription.cancel()
+    let wasReleased = Log<Bool>()
+    subscription.whenIdle { wasReleased.add(captured.thing == nil) }
+    #expect(wasReleased.all == [])
+    // The run ends in this call, in a cancelled task, and the next task ends the drain before the first one goes on.
+    mayEnd.open()
+    #expect(wasReleased.all == [true])
+    _ = await poster.value
+  }
+
   @Test func `Rule 12: an owner that goes while its handler runs and events wait takes the handler with it`() async {
     let (hasBegun, mayEnd) = (Gate(), Gate())
     let log = Log<String>()

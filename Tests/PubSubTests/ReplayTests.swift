@@ -60,6 +60,35 @@ import Testing
     #expect(log.all.filter { !$0.hasPrefix("owner") } == ["latest", "next"])
   }
 
+  /// Subscribes to the levels when it is released.
+  private final class Successor: Sendable {
+    let subscribe: @Sendable () -> Void
+    init(_ subscribe: @escaping @Sendable () -> Void) { self.subscribe = subscribe }
+    deinit { subscribe() }
+  }
+
+  private struct Handover: BusEvent, StickyEvent {
+    let number: Int
+    let successor: Successor?
+  }
+
+  @Test func `Rule 5: who subscribes as the former sticky event goes does not receive the one that replaces it`() {
+    let bus = EventBus()
+    let (log, subscriptions) = (Log<String>(), Log<EventBus.Subscription>())
+    // A first one, so that the new one is added to a block that the post has found.
+    subscriptions.add(bus.subscribe(to: Handover.self) { log.add("first \($0.number)") })
+    bus.post(
+      Handover(
+        number: 1,
+        successor: Successor { [weak bus] in
+          guard let bus else { return }
+          subscriptions.add(bus.subscribe(to: Handover.self) { log.add("second \($0.number)") })
+        }))
+    bus.post(Handover(number: 2, successor: nil))
+    bus.post(Handover(number: 3, successor: nil))
+    #expect(log.all == ["first 1", "first 2", "first 3", "second 3"])
+  }
+
   @Test func `Rule 15: the latest event can be asked for and removed, and comes back with the next post`() {
     let bus = EventBus()
     let (one, other) = (Thing(), Thing())

@@ -238,6 +238,35 @@ import Testing
     withExtendedLifetime(subscriptions) {}
   }
 
+  /// Does something when it is released.
+  private final class Last: Sendable {
+    let action: @Sendable () -> Void
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+    deinit { action() }
+  }
+
+  @Test func `Rule 7: what a tracer or an observer of failures held may post as it goes`() {
+    let subscription = bus.subscribe(to: Tick.self) { [log] in
+      log.add("\($0.number)")
+      throw Failure()
+    }
+    func posting(_ number: Int) -> Last { Last { [weak bus] in bus?.post(Tick(number: number)) } }
+    var held: Last? = posting(1)
+    var tracing: EventBus.TracerToken? = bus.trace { [held] _ in withExtendedLifetime(held) {} }
+    let other = bus.trace { _ in }
+    held = posting(2)
+    var owner: Thing? = Thing()
+    bus.observeFailures(for: owner.unsafelyUnwrapped) { [held] _ in withExtendedLifetime(held) {} }
+    (held, owner) = (nil, nil)
+    #expect(log.all == [])
+    tracing = nil
+    #expect(log.all == ["1"])
+    let last = Thing()
+    bus.observeFailures(for: last) { _ in }
+    #expect(log.all == ["1", "2"])
+    withExtendedLifetime((subscription, other, tracing, last)) {}
+  }
+
   @Test func `Rule 19: to a tracer alone nothing is told but what is posted`() {
     let tracing = bus.trace { [log] in log.add("\(type(of: $0).name)") }
     bus.post(Tick())

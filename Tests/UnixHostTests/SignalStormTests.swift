@@ -12,7 +12,7 @@ import Testing
     let storm = SignalStorm(for: .milliseconds(300), count: count, pause: 1) {
       .milliseconds(left.withLock { $0.popFirst()! })
     }
-    let isInTime = await storm.run { sent.withLock { $0 += 1 } }
+    let isInTime = await onThread { storm.run { sent.withLock { $0 += 1 } } }
     return (isInTime, sent.withLock { $0 })
   }
 

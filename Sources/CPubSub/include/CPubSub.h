@@ -281,8 +281,8 @@ void pubsub_move_on(pubsub_frame *frame, const void *_Nullable *_Nonnull slot);
 
 /// Posts an event at an address, through any path.
 void pubsub_post(const void *event, pubsub_topic *topic, const void *_Nullable subject);
-/// Calls the handlers in a frame's block, in order, for a post to a topic without receivers.
-void pubsub_call_all(pubsub_frame *frame, const void *event);
+/// Calls the first handlers in a frame's block, in order, for a post to a topic without receivers.
+void pubsub_call_first(pubsub_frame *frame, long count, const void *event);
 /// Calls a handler that has been announced. Returns the error that it threw, or NULL.
 void *_Nullable pubsub_call_announced(const void *function, const pubsub_handler *handler, const void *event);
 

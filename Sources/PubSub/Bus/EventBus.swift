@@ -144,7 +144,11 @@ extension EventBus {
     }
 
     deinit {
-      core.tracers.withLock { $0.removeAll { $0.id == ObjectIdentifier(self) } }
+      // Released after the lock: what the closure captured may post as it goes.
+      let removed = core.tracers.withLock { tracers in
+        tracers.firstIndex { $0.id == ObjectIdentifier(self) }.map { tracers.remove(at: $0) }
+      }
+      withExtendedLifetime(removed) {}
       core.withLock { _ in core.followWatchers() }
     }
   }
@@ -158,6 +162,8 @@ extension EventBus {
 
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned, before the post
   /// frees memory; main-actor events are posted on the main actor.
+  ///
+  /// It does not call `whenOver` if the post is refused, or if nothing can receive it.
   package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
     guard let topic = BusCore.topic(of: E.self, in: table) ?? core.firstTopic(of: E.self) else { return }
     BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in

@@ -107,31 +107,38 @@ extension Mailbox {
   }
 
   private func handleEvents(_ rest: RawEvents) async {
-    // Without a handler the mailbox is closed, and no step handles an event.
-    var handler = handler.withLock { $0 } ?? .none
     var batch = rest
+    var delivery: AwaitedDelivery?
     while true {
-      switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
+      // The delivery lives until after the lock: with the last reference to its post goes the program's clock.
+      let step = withExtendedLifetime(delivery) { state.withLock { $0.nextStep(&batch, as: Element.self) } }
+      delivery = nil
+      // The task takes the handler for each step anew. So it holds nothing that the handler captured while it calls the
+      // actions of a drain, or leaves the rest to another task.
+      switch step {
       case .handle(let count):
+        let handler = presentHandler
         for _ in 0..<count {
           if closed.load(ordering: .relaxed) { break }
           await handle(batch.takeFirst(as: Element.self), handler)
         }
       case .handleMarked(let mark):
-        await handle(batch.takeFirst(as: Element.self), handler, for: mark.delivery, inside: mark.report)
+        delivery = mark.delivery
+        await handle(batch.takeFirst(as: Element.self), presentHandler, for: delivery, inside: mark.report)
       case .tellMissed(let gap):
-        if let missed = handler.missed { await tell(gap, missed) }
+        if let missed = presentHandler.missed { await tell(gap, missed) }
       case .drop: batch.removeAll(as: Element.self)
       case .leave: return startTask(with: batch)
       case .end(let actions):
         batch.free()
-        // A drain returns after what the handler captured has been released.
-        handler = .none
         for action in actions { action() }
         return
       }
     }
   }
+
+  /// The handler; one that does nothing once the mailbox is closed.
+  private var presentHandler: Handler { handler.withLock { $0 } ?? .none }
 
   /// Calls the handler with an event, unless its post has stopped waiting for it.
   private func handle(

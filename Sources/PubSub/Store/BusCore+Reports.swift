@@ -12,10 +12,15 @@ extension EventBus {
   package func observeFailures(
     for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void
   ) {
-    core.failureObservers.withLock { observers in
-      observers.removeAll { $0.owner == nil }
+    // Released after the lock, as a deinitializer may call the bus: the former observers, and owners whose last reference
+    // this look has become.
+    let former = core.failureObservers.withLock { observers in
+      let former = observers.map { ($0, $0.owner) }
+      observers = former.compactMap { observer, owner in owner == nil ? nil : observer }
       observers.append(BusCore.FailureObserver(owner: owner, body: body))
+      return former
     }
+    withExtendedLifetime(former) {}
   }
 }
 

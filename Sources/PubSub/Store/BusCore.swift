@@ -4,13 +4,16 @@ internal import Synchronization
 
 /// The state of a bus: its topics by type, the wildcard subscriptions, and the writers' lock.
 ///
-/// It lives as long as the bus or any of its subscriptions. A post does not take the lock: it finds its topic in a
-/// table that only grows, and reads the handlers that ``HandlerStore`` publishes.
+/// It lives as long as the bus, or any subscription, ``EventBus/Topic`` or tracer of it. A post does not wait for the lock,
+/// except the first post of a sticky type, or of any type while something sees every post: it finds its topic in a table that
+/// only grows, and reads the handlers that ``HandlerStore`` publishes.
 @usableFromInline
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a post has moved on from a cancelled handler since the latest end of what waits; the holder of the lock ends it.
+  /// Whether ``Garbage/endRuns(into:)`` is due, because a post has moved on from a cancelled handler.
+  ///
+  /// It is set without the lock; whoever holds the lock looks at it after unlocking (``endRunsIfOwed()``).
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard or a subscription to `Undelivered` sees posts of types without subscribers.
   let seesEveryPost = Atomic<Bool>(false)
@@ -77,9 +80,10 @@ extension BusCore {
     Hook.locks(self)
     lock.withLock { _ in result = body(&released) }
     Hook.hasUnlocked(self)
-    released.finish()
     Hook.step("lock: look what is owed")
+    // First: what is released below may run the program's code, which may wait for a drain.
     endRunsIfOwed()
+    released.finish()
     return result.unsafelyUnwrapped
   }
 
@@ -97,7 +101,7 @@ extension BusCore {
 
   /// Ends what waits for handlers that no longer run; a post calls this when it has moved on from such a handler.
   ///
-  /// Never waits for the lock: its holder looks again when it releases it.
+  /// Never waits for the lock: its holder looks again once it has unlocked.
   func housekeep() {
     isOwed.store(true, ordering: .sequentiallyConsistent)
     endRunsIfOwed()
@@ -212,8 +216,8 @@ extension BusCore {
 
   /// Takes the next identifier; the caller holds the lock, and then adds the handler.
   ///
-  /// In this order, because a post on the fast path may call the handler once it is added. A later post on the general
-  /// path, which compares identifiers, must then call it, too.
+  /// In this order: a post on the fast path may call the handler as soon as it is added. A post on the general path that
+  /// begins after that must then call it, too, and so must read an identifier that includes it.
   func take(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
   /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.

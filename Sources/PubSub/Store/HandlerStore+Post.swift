@@ -14,6 +14,8 @@ struct PostUnderWay {
   /// The identifier of the first subscription that does not see the post.
   let firstUnseen: UInt64
   let isReversed: Bool
+  /// The number of handlers in the block of the topic when the post began.
+  fileprivate let handlerCount: Int
 
   /// Begins a post on this thread, or, with an earlier `firstUnseen`, continues one that paused; ends with ``end()``.
   init(
@@ -26,6 +28,7 @@ struct PostUnderWay {
     record = pubsub_record_of_thread()
     depth = pubsub_depth(record)
     frame = pubsub_enter(record, depth, topic, Posting.address(of: subject), true)
+    handlerCount = frame.pointee.block.map(pubsub_end) ?? 0
     guard pubsub_flags(topic) & Int(PUBSUB_SUBJECTS) != 0,
       let table = pubsub_protect_subjects(frame, topic)
     else { return }
@@ -93,7 +96,9 @@ extension HandlerStore {
   /// Calls the synchronous handlers; returns whether one received the event, or true if no caller needs to know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hasReceivers: Bool) -> Bool {
     if post.isPlain, !hasReceivers, !core.isWatched {
-      pubsub_call_all(post.frame, event)
+      // Not those that have been added since: the release of a former sticky event, or another thread that has seen the new
+      // one, may have subscribed.
+      pubsub_call_first(post.frame, post.handlerCount, event)
       return true
     }
     var isReceived = false

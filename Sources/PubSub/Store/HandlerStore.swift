@@ -93,8 +93,8 @@ extension HandlerStore {
   func add(
     _ handler: pubsub_handler, _ entry: HandlerBlock.Entry, from subject: AnyObject? = nil, _ garbage: inout Garbage
   ) {
-    // Count first: a post that finds the handler on the general path must find the flags. The shortest way calls a receiver
-    // as a function that takes the general path.
+    // Count first: a post that finds the handler must find the flags, unless it began before. Such a post on the fast path
+    // calls the receiver's function, which does nothing (`pubsub_receiving`).
     count(entry, 1, ofSubject: subject != nil)
     guard let subject else { return list.add(handler, entry, &garbage) }
     let key = UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())

@@ -104,12 +104,14 @@ extension AwaitedPost {
     state.withLock { $0.slots[delivery.index].delivery.wrapper }
   }
 
-  /// Forgets a delivery that the mailbox has refused.
-  func drop(_ delivery: AwaitedDelivery) {
-    let waiter = state.withLock { state in
-      state.slots[delivery.index].mailbox.take() == nil ? nil : state.close(1)
+  /// Forgets a delivery that the mailbox has refused; returns false if the deadline has ended it before.
+  func drop(_ delivery: AwaitedDelivery) -> Bool {
+    let (wasOpen, waiter) = state.withLock { state in
+      let wasOpen = state.slots[delivery.index].mailbox.take() != nil
+      return (wasOpen, wasOpen ? state.close(1) : nil)
     }
     waiter?.resume()
+    return wasOpen
   }
 
   /// Notes that the mailbox has reached a delivery, and returns what it must do.

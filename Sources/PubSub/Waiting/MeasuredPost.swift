@@ -24,8 +24,10 @@ package final class MeasuredPost: @unchecked Sendable {
   private let pauses: Bool
   /// Whether the observer keeps the errors in a ledger; if not, they are in the report of `postAndWait`.
   private let errorsAreInLedger: Bool
-  /// The deadline, after which no handler receives the event; nil if handlers still receive it after
-  /// ``expire(blames:blamesQueued:besides:)``.
+  /// The deadline, after which no handler receives the event.
+  ///
+  /// A notification of the life cycle has none: its owner calls ``expire(blames:blamesQueued:besides:)``, after which handlers
+  /// still receive it.
   private let deadline: Duration?
   private let deadlines: Deadlines?
   private var timer: Deadlines.ID?
@@ -160,7 +162,8 @@ extension MeasuredPost {
             if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
           }
-          // This walk and `order` number the places alike, so `order` may leave the last one again.
+          // `order` is where it was, and will pass these places again, with the same positions. It may still have this slot
+          // as the one that it announced: to leave that twice only moves the address one more byte, to no handler's.
           receivers.leaveLast()
         }
         while order.priority == priority, let place = order.next() {
@@ -219,7 +222,8 @@ extension MeasuredPost {
     let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) { awaited = wait.add(mailbox, delivery) }
     if let awaited {
       if mailbox.take(event, of: store, .awaited(awaited)) { return true }
-      wait.drop(awaited)
+      // If the deadline came between the two, `noteEnds` reports a time-out.
+      guard wait.drop(awaited) else { return true }
       noteDropped(place, call, at: time)
       return false
     }

@@ -34,21 +34,19 @@ package struct SignalStorm: Sendable {
     return { origin.duration(to: .now) }
   }()
 
-  /// Calls `send` until the time is up, or as often as asked.
+  /// Calls `send` until the time is up, or as often as asked, and blocks this thread meanwhile.
   ///
   /// - Returns: Whether the last call returned within ``limit``. If not, the machine held this thread up, and the signal may be
   ///   an order of its own.
-  package func run(_ send: @escaping @Sendable () -> Void) async -> Bool {
-    await onThread { [self] in
-      let start = clock()
-      var (end, sent) = (start, 0)
-      while sent < count, end - start < time {
-        send()
-        sent += 1
-        end = clock()
-        if sent < count { usleep(pause) }
-      }
-      return end - start < Self.limit
+  package func run(_ send: () -> Void) -> Bool {
+    let start = clock()
+    var (end, sent) = (start, 0)
+    while sent < count, end - start < time {
+      send()
+      sent += 1
+      end = clock()
+      if sent < count { usleep(pause) }
     }
+    return end - start < Self.limit
   }
 }
