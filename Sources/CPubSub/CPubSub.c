@@ -128,22 +128,28 @@ static void run_barrier(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 _Thread_local pubsub_record *pubsub_own_record;
 
 static pubsub_record *records;  // the newest; walked by next
-static pthread_key_t key;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key_of_record;
+static pthread_once_t preparation = PTHREAD_ONCE_INIT;
 
 static pubsub_record *first_record(void) { return __atomic_load_n(&records, __ATOMIC_SEQ_CST); }
 
-/// Gives a record back. Its thread may have ended inside a handler (pthread_exit), so its posts are forgotten.
-static void give_back(void *memory) {
-    pubsub_record *record = memory;
+/// Gives a record back, and forgets its posts.
+static void give_back(pubsub_record *record) {
     if (record == pubsub_own_record) pubsub_own_record = NULL;
     PUBSUB_HOOK("give back: the record");
     for (long depth = pubsub_depth(record) - 1; depth >= 0; depth--)
-        for (int list = 3; list >= 0; list--) __atomic_store_n(&record->frames[depth].at[list], NULL, __ATOMIC_RELEASE);
+        for (int slot = 3; slot >= 0; slot--) __atomic_store_n(&record->frames[depth].at[slot], NULL, __ATOMIC_RELEASE);
     record->inner = 0;
     record->ceiling = 0;
     record->refusal = NULL;
     __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
+}
+
+/// Gives back the record of a thread that ends. If it ends inside a handler (pthread_exit), another thread may wait for that.
+static void end_thread(void *memory) {
+    pubsub_record *record = memory;
+    for (long depth = pubsub_depth(record) - 1; depth >= 0; depth--) pubsub_leave(record, depth);
+    give_back(record);
 }
 
 /// Gives back the records of the threads that do not exist in a forked process.
@@ -153,17 +159,17 @@ static void forget_other_threads(void) {
 }
 
 static void prepare(void) {
-    if (pthread_key_create(&key, give_back) != 0 || pthread_atfork(NULL, NULL, forget_other_threads) != 0) abort();
+    if (pthread_key_create(&key_of_record, end_thread) != 0 || pthread_atfork(NULL, NULL, forget_other_threads) != 0) abort();
 }
 
-static pubsub_record *take(pubsub_record *record) {
+static pubsub_record *use(pubsub_record *record) {
     pubsub_own_record = record;
-    pthread_setspecific(key, record);
+    pthread_setspecific(key_of_record, record);
     return record;
 }
 
 pubsub_record *pubsub_make_record(void) {
-    pthread_once(&once, prepare);
+    pthread_once(&preparation, prepare);
     for (pubsub_record *record = first_record(); record; record = record->next) {
         long unused = 0;
         PUBSUB_HOOK("make record: take one that is unused");
@@ -171,7 +177,7 @@ pubsub_record *pubsub_make_record(void) {
         // anything.
         if (__atomic_load_n(&record->in_use, __ATOMIC_RELAXED) == 0 &&
             __atomic_compare_exchange_n(&record->in_use, &unused, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-            return take(record);
+            return use(record);
     }
     // Memory from the system costs nothing before it is used, so a record has room for the deepest nesting.
     pubsub_record *record = mmap(NULL, sizeof *record, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -180,7 +186,7 @@ pubsub_record *pubsub_make_record(void) {
     record->next = __atomic_load_n(&records, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&records, &record->next, record, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     }
-    return take(record);
+    return use(record);
 }
 
 // MARK: Writers
@@ -200,9 +206,9 @@ static pubsub_frame *reader(pubsub_record *record, const char *memory, size_t si
     for (long depth = 0; depth < PUBSUB_DEEPEST; depth++) {
         pubsub_frame *frame = &record->frames[depth];
         PUBSUB_HOOK("scan: a post");
-        for (int list = 0; list < 4; list++) {
-            const char *at = __atomic_load_n(&frame->at[list], __ATOMIC_SEQ_CST);
-            if (at == NULL && list == 0) return NULL;
+        for (int slot = 0; slot < 4; slot++) {
+            const char *at = __atomic_load_n(&frame->at[slot], __ATOMIC_SEQ_CST);
+            if (at == NULL && slot == 0) return NULL;
             if ((uintptr_t)at - (uintptr_t)memory < size) return frame;
         }
     }
@@ -224,8 +230,8 @@ static bool runs(const void *const *handlers, long count, bool asks) {
             pubsub_frame *frame = reader(record, handlers[index], 1);
             if (frame == NULL) continue;
             PUBSUB_HOOK("runs: ask");
-            if (asks) __atomic_store_n(&frame->awaited, 1, __ATOMIC_SEQ_CST);
-            found |= __atomic_load_n(&frame->awaited, __ATOMIC_SEQ_CST) != 0;
+            if (asks) __atomic_store_n(&frame->reports_move, 1, __ATOMIC_SEQ_CST);
+            found |= __atomic_load_n(&frame->reports_move, __ATOMIC_SEQ_CST) != 0;
         }
     }
     return found;
@@ -293,7 +299,7 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
     frame->topic = topic;
     frame->subject = subject;
     // A request that came too late for an earlier post.
-    __atomic_store_n(&frame->awaited, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     frame->block = reads ? pubsub_protect(&frame->at[0], &topic->root) : NULL;
     // No thread waits for the topic's address. It is not NULL, which would mean that no post is under way.
     if (frame->block == NULL) __atomic_store_n(&frame->at[0], topic, __ATOMIC_RELEASE);
@@ -302,7 +308,7 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
 }
 
 __attribute__((noinline)) static void report_move(pubsub_frame *frame) {
-    __atomic_store_n(&frame->awaited, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     helpers.housekeep(frame->topic);
 }
 
@@ -311,8 +317,8 @@ __attribute__((noinline)) static void report_move(pubsub_frame *frame) {
 PUBSUB_INLINE void move_on(pubsub_frame *frame, const void **slot, const void *address) {
     PUBSUB_HOOK("move on");
     pubsub_announce(slot, address);
-    PUBSUB_HOOK("move on: look whether it is awaited");
-    if (PUBSUB_UNLIKELY(__atomic_load_n(&frame->awaited, __ATOMIC_RELAXED) != 0)) report_move(frame);
+    PUBSUB_HOOK("move on: look whether to report it");
+    if (PUBSUB_UNLIKELY(__atomic_load_n(&frame->reports_move, __ATOMIC_RELAXED) != 0)) report_move(frame);
 }
 
 // One byte further: still in the block, which it protects, but no handler's address.
@@ -321,8 +327,8 @@ void pubsub_move_on(pubsub_frame *frame, const void **slot) { move_on(frame, slo
 void pubsub_leave(pubsub_record *record, long depth) {
     pubsub_frame *frame = &record->frames[depth];
     record->inner = depth > 0 ? depth - 1 : 0;
-    for (int list = 3; list > 0; list--)
-        if (frame->at[list] != NULL) __atomic_store_n(&frame->at[list], NULL, __ATOMIC_RELEASE);
+    for (int slot = 3; slot > 0; slot--)
+        if (frame->at[slot] != NULL) __atomic_store_n(&frame->at[slot], NULL, __ATOMIC_RELEASE);
     move_on(frame, &frame->at[0], NULL);
     if (PUBSUB_UNLIKELY(record->ceiling != 0) && depth == 0) helpers.report_refusal(record);
 }
@@ -404,10 +410,10 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     if (PUBSUB_UNLIKELY(record == NULL) || PUBSUB_UNLIKELY(record->frames[0].at[0] != NULL))
         return pubsub_post(event, topic, subject);
     pubsub_frame *frame = &record->frames[0];
-    __atomic_store_n(&frame->awaited, 0, __ATOMIC_RELAXED);
-    PUBSUB_HOOK("enter, the shortest way: announce");
+    __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
+    PUBSUB_HOOK("enter, the fast path: announce");
     pubsub_announce(&frame->at[0], root);
-    PUBSUB_HOOK("enter, the shortest way: look again");
+    PUBSUB_HOOK("enter, the fast path: look again");
     if (PUBSUB_UNLIKELY(__atomic_load_n(&topic->root, __ATOMIC_SEQ_CST) != root)) {
         __atomic_store_n(&frame->at[0], NULL, __ATOMIC_RELEASE);
         return pubsub_post(event, topic, subject);
@@ -416,7 +422,7 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     frame->topic = topic;
     frame->subject = subject;
     call_all(frame, root, event);
-    PUBSUB_HOOK("leave, the shortest way");
+    PUBSUB_HOOK("leave, the fast path");
     __atomic_store_n(&frame->at[0], NULL, __ATOMIC_RELEASE);
     if (PUBSUB_UNLIKELY(record->ceiling != 0)) helpers.report_refusal(record);
 }

@@ -27,7 +27,7 @@ import Testing
     var count: Int { received.withLock { $0 } }
   }
 
-  /// Everything with one value: each form, with and without an error, through the shortest way and the general one.
+  /// Everything with one value: each form, with and without an error, on the fast path and the general one.
   private func check<Content: Equatable & Sendable>(_ content: Content) {
     let bus = EventBus()
     let event = Value(content: content)

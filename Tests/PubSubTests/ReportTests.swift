@@ -61,10 +61,12 @@ import Testing
     let tracing = bus.trace { [self] event in
       if event is Tick, mayGoOn() { bus.post(Tick(number: 1)) }
     }
+    let handler = bus.subscribe(to: Tick.self) { [log] in if $0.number == 0 { log.add("received") } }
     if waits { await bus.postAndWait(Tick()) } else { bus.post(Tick()) }
-    #expect(log.all == [#"["Tick", "Tick", "Tick", "Tick", "Tick"]"#])
+    // The refusal is told once the post is over, and not once its tracers are.
+    #expect(log.all == ["received", #"["Tick", "Tick", "Tick", "Tick", "Tick"]"#])
     #expect(rest.left == 300 - 4)
-    withExtendedLifetime((subscription, tracing)) {}
+    withExtendedLifetime((subscription, tracing, handler)) {}
   }
 
   @Test func `Rule 21: what a tracer posts when it is shown anything at all comes to an end`() {

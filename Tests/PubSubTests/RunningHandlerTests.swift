@@ -133,6 +133,36 @@ import Testing
     }
   }
 
+  @Test func `Rule 6: a drain returns when the thread of its handler ends inside it`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let bus = EventBus()
+      let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let log = Log<String>()
+      let ending = bus.subscribe(to: Tock.self) { _ in
+        hasBegun.signal()
+        mayEnd.wait()
+        pthread_exit(nil)
+      }
+      let outer = bus.subscribe(to: Tick.self) { _ in bus.post(Tock()) }
+      var thread = pthread_t()
+      pthread_create(
+        &thread, nil,
+        { bus in
+          Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
+          return nil
+        }, Unmanaged.passUnretained(bus).toOpaque())
+      hasBegun.wait()
+      for (name, subscription) in [("inner", ending), ("outer", outer)] {
+        subscription.cancel()
+        subscription.whenIdle { log.add(name) }
+      }
+      log.add("waiting")
+      mayEnd.signal()
+      pthread_join(thread, nil)
+      _exit(log.all == ["waiting", "inner", "outer"] ? 0 : 1)
+    }
+  }
+
   /// Otherwise the next thread would announce its nested posts where no writer looks for them.
   @Test func `Rule 6: a thread that ends inside a nested post leaves its number of posts to no other`() async {
     await #expect(processExitsWith: .exitCode(0)) {

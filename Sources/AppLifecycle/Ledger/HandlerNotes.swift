@@ -76,7 +76,7 @@ extension HandlerNotes: PostObserver {
       switch delivery.outcome {
       case .delivered: .completed
       case .threw(let error): delivery.isOfCancellation ? .cancelled : .failed(String(describing: error))
-      case .timedOut: delivery.isLate ? .overran : .cutShort
+      case .timedOut: delivery.isBlamed ? .overran : .cutShort
       case .skipped, .cancelled: .cutShort
       }
     var entry = LedgerEntry(

@@ -138,14 +138,14 @@ typedef struct pubsub_topic pubsub_topic;
 typedef struct pubsub_frame {
     /// What the post is at in each block that it reads, of the type, of the subject and of a wider subject: the handler
     /// that it is about to call or that runs, or another address in the block. The last word is the table of subjects.
-    /// Other threads read these words, and `awaited`.
+    /// Other threads read these words, and `reports_move`.
     const void *_Nullable at[4];
     /// The block of the type; NULL if it has none.
     const pubsub_block *_Nullable block;
     pubsub_topic *_Nullable topic;
     const void *_Nullable subject;
-    /// Whether another thread waits until the post has moved on from a handler.
-    long awaited;
+    /// Whether the post tells pubsub_helpers.housekeep when it next moves on: another thread waits for that.
+    long reports_move;
 } pubsub_frame;
 
 /// A thread's own record: its posts under way, outermost first (hazard pointers; Michael, 2004).
@@ -161,7 +161,7 @@ typedef struct pubsub_record {
     long in_use;
     // Only the owner accesses the following members.
     /// The number of posts under way inside the outermost one, and so the frame of the innermost; 0 while no post is under
-    /// way, which the shortest way relies on.
+    /// way, which the fast path relies on.
     long inner;
     /// A refused post to report after the outermost post.
     void *_Nullable refusal;
@@ -239,7 +239,7 @@ struct pubsub_topic {
     /// The nesting limit of posts.
     long limit;
     /// The store (HandlerStore) of the topic; set once, before another thread can find the topic.
-    const void *_Nullable owner;
+    const void *_Nullable store;
 };
 // A topic handle (Topic.swift) reads the first two words in code that is inlined into other modules.
 _Static_assert(

@@ -1,5 +1,8 @@
 /// The queue of a mailbox or an event sequence: the events and, beside them, their rare attributes (marks and gaps).
 ///
+/// Its reader, a task of the mailbox or an iterator, takes events out as a *batch* (``refill(_:as:)``), which is its own: all that
+/// are there or, with a bound, one.
+///
 /// The lock of its user guards it. Methods return the events that must be released, and the caller releases them after
 /// unlocking: a deinitializer may call back and take the same lock.
 struct EventQueue {

@@ -84,7 +84,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     return state.withLock { state in
       if state.refusesEvents { return .nothing }
       state.queue.append(element, purpose, inside: report)
-      state.noteItsEvent()
+      state.updateHasItsEvent()
       return state.mustWake() ? [.isHeld, .mustWake] : .isHeld
     }
   }
@@ -240,7 +240,7 @@ extension Mailbox: AnyMailbox {
     // The removed event is released after the lock: its deinitializer may call the bus.
     _ = state.withLock { state -> Element? in
       let removed = state.queue.withdraw(delivery, as: Element.self)
-      if removed != nil || state.isAt(delivery) { state.noteItsEvent() }
+      if removed != nil || state.isAt(delivery) { state.updateHasItsEvent() }
       return removed
     }
   }

@@ -40,7 +40,7 @@ struct MailboxState {
 
   /// Notes whether a subscription to one event still holds it, after a change: the bound may have dropped an event that
   /// was added, or a post has taken back an event that was not handled.
-  mutating func noteItsEvent() { if isOnce { hasItsEvent = !queue.events.isEmpty } }
+  mutating func updateHasItsEvent() { if isOnce { hasItsEvent = !queue.events.isEmpty } }
 
   /// Whether the task handles an awaited delivery, or is about to.
   func isAt(_ delivery: AwaitedDelivery) -> Bool { present == delivery }
@@ -85,7 +85,7 @@ struct MailboxState {
 
   /// Notes that the present delivery begins cancelled, as the task will be, or does not begin.
   mutating func note(_ beginning: AwaitedPost.Beginning) {
-    if beginning == .withdrawn { noteItsEvent() } else { isTaskCancelled = true }
+    if beginning == .withdrawn { updateHasItsEvent() } else { isTaskCancelled = true }
   }
 
   mutating func nextStep<E>(_ batch: inout RawEvents, as type: E.Type) -> Step {

@@ -19,7 +19,7 @@ enum Posting {
     let root = pubsub_root(topic)
     // Check both at once, so that a post without subscribers takes one branch.
     if UInt(bitPattern: flags) | UInt(bitPattern: root) == 0 { return }
-    guard _fastPath(flags == 0), let root else { return postGenerally(event, to: topic, from: subject) }
+    guard _fastPath(flags == 0), let root else { return postByAddress(event, to: topic, from: subject) }
     deliver(event, to: topic, from: address(of: subject), root)
   }
 
@@ -31,7 +31,7 @@ enum Posting {
   }
 
   @inline(never)
-  private static func postGenerally<E: EventBus.Event>(
+  private static func postByAddress<E: EventBus.Event>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
     withUnsafePointer(to: event) { pubsub_post($0, topic, address(of: subject)) }
@@ -81,7 +81,7 @@ extension BusCore {
   func post<E: EventBus.Event>(_ event: E) { Posting.postOutOfLine(event, on: self, from: nil) }
 
   static func store(of topic: UnsafePointer<pubsub_topic>) -> Unmanaged<HandlerStore> {
-    .fromOpaque(topic.pointee.owner.unsafelyUnwrapped)
+    .fromOpaque(topic.pointee.store.unsafelyUnwrapped)
   }
 
   /// Returns whether a subscriber, a tracer, or the bus, which keeps sticky events, would receive a post of this type.

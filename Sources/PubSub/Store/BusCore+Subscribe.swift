@@ -5,7 +5,7 @@ extension BusCore {
   /// Returns the store of a type, and makes it if there is none; the core keeps it alive.
   @inline(__always)
   func store<E: EventBus.Event>(for type: E.Type) -> Unmanaged<HandlerStore> {
-    if let owner = Self.topic(of: type, in: table)?.pointee.owner { return .fromOpaque(owner) }
+    if let store = Self.topic(of: type, in: table)?.pointee.store { return .fromOpaque(store) }
     let description = EventDescription<E>()
     return .passUnretained(withLock { store(of: description, &$0) })
   }
@@ -23,7 +23,7 @@ extension BusCore {
       store.unownedCore._withUnsafeGuaranteedRef { core in
         let (id, site) = core.withLock { _ in
           let (id, site) = (core.nextID, core.sites.site(fileID, line))
-          core.take(id)
+          core.useID(id)
           store.add(handler, .init(id: id, site: site, priority), &core.garbage)
           core.followWatchers(of: store)
           return (id, site)
@@ -107,7 +107,7 @@ extension BusCore {
   private func assignID(to registration: Registration, in store: HandlerStore?) {
     registration.id = nextID
     registration.store = store
-    take(registration.id)
+    useID(registration.id)
   }
 
   func insert(_ wildcard: Wildcard, into store: HandlerStore, _ released: inout Released) {

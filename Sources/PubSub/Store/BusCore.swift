@@ -214,11 +214,11 @@ extension BusCore {
   /// Whether there is a tracer or a subscription to `Undelivered`, so that posts take the general path.
   var isWatched: Bool { watched.load(ordering: .relaxed) }
 
-  /// Takes the next identifier; the caller holds the lock, and then adds the handler.
+  /// Uses the next identifier; the caller holds the lock, and then adds the handler.
   ///
   /// In this order: a post on the fast path may call the handler as soon as it is added. A post on the general path that
   /// begins after that must then call it, too, and so must read an identifier that includes it.
-  func take(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
+  func useID(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
   /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.
   ///

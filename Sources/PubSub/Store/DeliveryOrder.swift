@@ -31,22 +31,22 @@ struct DeliveryOrder {
   private let firstUnseen: UInt64
   /// 1, or -1 for reversed events.
   private let step: Int
-  /// The cursors of the blocks; the first one has the next handler, once ``order()`` has looked.
+  /// The cursors of the blocks; the first one has the next handler, once ``bringNextFirst()`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
   private(set) var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
-  /// Whether the walk looks, each time that it moves on, whether another thread waits for that.
-  private let looks: Bool
+  /// Whether the walk tells, each time that it moves on, who waits for that.
+  private let reportsMoves: Bool
 
   /// The number of handlers that ``next()`` has returned.
   private(set) var position: Int
 
   /// Makes a walk that counts from a position.
   ///
-  /// `looks` is false for a walk under a lock: what waits for a handler may run the program's code. A request stays
+  /// `reportsMoves` is false for a walk under a lock: what waits for a handler may run the program's code. A request stays
   /// until the post moves on from the last handler.
-  init(_ post: PostUnderWay, from position: Int = 0, looks: Bool = true) {
-    (self.position, self.looks) = (position, looks)
+  init(_ post: PostUnderWay, from position: Int = 0, reportsMoves: Bool = true) {
+    (self.position, self.reportsMoves) = (position, reportsMoves)
     frame = post.frame
     firstUnseen = post.firstUnseen
     step = post.isReversed ? -1 : 1
@@ -57,8 +57,8 @@ struct DeliveryOrder {
 
   /// Announces the next handler, and returns it; nil at the end.
   mutating func next() -> HandlerPlace? {
-    if looks { leaveLast() }
-    order()
+    if reportsMoves { leaveLast() }
+    bringNextFirst()
     let cursor = first
     if cursor.count <= 0 { return nil }
     first.advance(step)
@@ -78,7 +78,7 @@ struct DeliveryOrder {
   /// The priority of the next handler; nil at the end.
   var priority: Int? {
     mutating get {
-      order()
+      bringNextFirst()
       return first.count > 0 ? first.entry.priority : nil
     }
   }
@@ -94,7 +94,7 @@ struct DeliveryOrder {
   private func comesFirst(_ one: Int, _ other: Int) -> Bool { (one > other) == (step > 0) }
 
   /// Makes the cursor that has the next handler the first one.
-  private mutating func order() {
+  private mutating func bringNextFirst() {
     skipUnseen(&first)
     if second.count > 0 || third.count > 0 {
       skipUnseen(&second)

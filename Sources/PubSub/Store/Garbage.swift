@@ -104,9 +104,12 @@ struct Captured {
   fileprivate init(context: UnsafeMutableRawPointer? = nil) { self.context = context }
 
   init(by handler: pubsub_handler, _ entry: HandlerBlock.Entry) {
-    let registration = entry.registration
-    context = registration.map { $0.owned.captured(by: handler) } ?? handler.context
-    self.registration = registration.map { Unmanaged.passUnretained($0).toOpaque() }
+    if let registration = entry.registration {
+      context = registration.owned.captured(by: handler)
+      self.registration = Unmanaged.passUnretained(registration).toOpaque()
+    } else {
+      context = handler.context
+    }
   }
 
   var isEmpty: Bool { context == nil && registration == nil }

@@ -48,7 +48,7 @@ struct PostUnderWay {
   /// The block of the topic.
   var block: HandlerBlock? { frame.pointee.block.map { HandlerBlock(root: $0) } }
   /// Whether all handlers are in the block of the topic, and are called from its beginning to its end.
-  fileprivate var isPlain: Bool { subjects.0 == nil && subjects.1 == nil && !isReversed }
+  fileprivate var isTopicInOrder: Bool { subjects.0 == nil && subjects.1 == nil && !isReversed }
 
   /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
   func end() { pubsub_leave(record, depth) }
@@ -69,7 +69,7 @@ extension HandlerStore {
       let post = PostUnderWay(on: self, from: subject)
       if hasReceivers {
         hadReceivers = true
-        var walk = DeliveryOrder(post, looks: false)
+        var walk = DeliveryOrder(post, reportsMoves: false)
         while let place = walk.next() {
           if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
         }
@@ -95,7 +95,7 @@ extension HandlerStore {
 
   /// Calls the synchronous handlers; returns whether one received the event, or true if no caller needs to know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hasReceivers: Bool) -> Bool {
-    if post.isPlain, !hasReceivers, !core.isWatched {
+    if post.isTopicInOrder, !hasReceivers, !core.isWatched {
       // Not those that have been added since: the release of a former sticky event, or another thread that has seen the new
       // one, may have subscribed.
       pubsub_call_first(post.frame, post.handlerCount, event)
@@ -133,6 +133,10 @@ extension HandlerStore {
     pubsub_enter(record, depth, topic, Posting.address(of: subject), false)
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
+    // The post itself follows: what was refused inside a tracer is reported after it.
+    let ceiling = record.pointee.ceiling
+    record.pointee.ceiling = 0
     pubsub_leave(record, depth)
+    record.pointee.ceiling = ceiling
   }
 }

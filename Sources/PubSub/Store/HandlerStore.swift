@@ -37,7 +37,7 @@ class HandlerStore: @unchecked Sendable {
     (self.name, self.isSticky, self.isReversed, self.report) = (name, isSticky, isReversed, report)
     topic = pubsub_make_topic(limit)
     list = HandlerList(root: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
-    topic.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    topic.pointee.store = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
 

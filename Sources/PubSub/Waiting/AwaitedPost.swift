@@ -47,11 +47,12 @@ final class AwaitedPost: Sendable {
     var waiter: UnsafeContinuation<Void, Never>?
 
     /// Notes the end of a delivery; returns false if it has ended before.
-    mutating func end(_ index: Int, _ outcome: DeliveryReport.Outcome, at time: Duration, isLate: Bool = false) -> Bool
-    {
+    mutating func end(
+      _ index: Int, _ outcome: DeliveryReport.Outcome, at time: Duration, isBlamed: Bool = false
+    ) -> Bool {
       guard slots[index].mailbox != nil else { return false }
       var delivery = slots[index].delivery
-      (delivery.outcome, delivery.duration, delivery.isLate) = (outcome, time - delivery.began, isLate)
+      (delivery.outcome, delivery.duration, delivery.isBlamed) = (outcome, time - delivery.began, isBlamed)
       if isCancelled, case .threw(let error) = outcome { delivery.isOfCancellation = error is CancellationError }
       ended.append(delivery)
       slots[index].mailbox = nil
@@ -180,7 +181,7 @@ extension AwaitedPost {
       state.isExpired = true
       let open = openDeliveries(in: state)
       for (mailbox, delivery, _) in open {
-        _ = state.end(delivery.index, .timedOut, at: time, isLate: late.contains(ObjectIdentifier(mailbox)))
+        _ = state.end(delivery.index, .timedOut, at: time, isBlamed: late.contains(ObjectIdentifier(mailbox)))
       }
       return (open, state.close(open.count))
     }

@@ -100,7 +100,7 @@ extension MeasuredPost {
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
-    let isPlain = tasks.executor == nil && !observer.wrapsHandlers
+    let callsDirectly = tasks.executor == nil && !observer.wrapsHandlers
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
       var time = now()
@@ -112,7 +112,7 @@ extension MeasuredPost {
         var callNumber: UInt64?
         if wantsBeginnings || hasPassed(at: time) {
           if place.endsIfExpired() { return false }
-          if isLate(place, at: time) { return true }
+          if hasTimedOut(place, at: time) { return true }
           callNumber = begins(place, &time, isSynchronous: true)
           // The observer may have cancelled the subscription.
           guard place.isLiving else {
@@ -121,7 +121,7 @@ extension MeasuredPost {
           }
         }
         let began = time
-        let outcome = isPlain ? place.call(with: address) : callNamed(place, with: address)
+        let outcome = callsDirectly ? place.call(with: address) : callNamed(place, with: address)
         time = now()
         switch outcome {
         case .returned:
@@ -201,7 +201,7 @@ extension MeasuredPost {
     _ event: UnsafeRawPointer, to receiver: Receiver, at place: HandlerPlace, _ now: Duration
   ) -> Bool {
     if place.endsIfExpired() { return false }
-    if isLate(place, at: now) { return true }
+    if hasTimedOut(place, at: now) { return true }
     var time = now
     guard let mailbox = receiver.mailbox else {
       // A sequence that holds the event has received it; if handlers are awaited, no bound drops the event.
@@ -247,7 +247,7 @@ extension MeasuredPost {
   }
 
   /// Returns whether the deadline has passed; if so, reports the handler as timed out.
-  private func isLate(_ place: HandlerPlace, at time: Duration) -> Bool {
+  private func hasTimedOut(_ place: HandlerPlace, at time: Duration) -> Bool {
     guard hasPassed(at: time) else { return false }
     ended(place, .timedOut, from: time, to: time, nil)
     return true

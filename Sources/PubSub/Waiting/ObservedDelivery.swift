@@ -10,8 +10,8 @@ package struct ObservedDelivery: Sendable {
   var wrapper: (any HandlerWrapper)?
   package var duration = Duration.zero
   package var outcome = DeliveryReport.Outcome.timedOut
-  /// Whether the handler is to blame for the end of the wait.
-  package var isLate = false
+  /// Whether the handler is to blame that the wait has ended without it.
+  package var isBlamed = false
   /// Whether the error is that of a handler whose post was cancelled.
   package var isOfCancellation = false
 

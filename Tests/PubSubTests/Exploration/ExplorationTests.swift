@@ -79,8 +79,8 @@
         }
       }
       #expect(expected.count > 20)
-      // In the portable build no post takes the shortest way.
-      if !Calling.isDirect { expected = expected.filter { !$0.contains("the shortest way") } }
+      // In the portable build no post takes the fast path.
+      if !Calling.isDirect { expected = expected.filter { !$0.contains("the fast path") } }
       let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
         var reached: Set<String> = []
         for scenario in Scenario.allCases.sorted(by: { $0.threads < $1.threads }) {
