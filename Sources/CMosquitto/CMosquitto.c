@@ -24,6 +24,11 @@ struct mqtt_connection {
   int keep_alive;
   // Held while the library connects, reads or writes: two threads at once must not use a connection of TLS.
   pthread_mutex_t access;
+  // Held for the next two members, and for no wait.
+  pthread_mutex_t duty;
+  // The number of the thread that serves the connection; another one takes over when a job takes long.
+  int server;
+  bool runs_job;
   // Readable when the thread has something to write, or is to end; `is_woken` spares further writes until the thread has read it.
   int wake;
   atomic_bool is_woken;
@@ -36,6 +41,10 @@ struct mqtt_connection {
   bool is_accepted;
   // Whether nothing is written or reported any more.
   bool is_over;
+  // Whether the thread has said farewell. The library closes its descriptor as soon as it has written the last packet; `remaining` is
+  // another one for the same socket, or -1.
+  bool is_leaving;
+  int remaining;
   bool has_tls;
   // The library's first error in words, such as what is wrong with a certificate.
   char detail[256];
@@ -95,10 +104,21 @@ static void did_receive(struct mosquitto *client, void *context, const struct mo
 
 // MARK: The thread
 
+// Whether this thread reads for a connection, and what it runs when it has read.
+static _Thread_local bool reads;
+static _Thread_local void *deferred;
+
+bool mqtt_defer(void *job) {
+  if (!reads || deferred != NULL) return false;
+  deferred = job;
+  return true;
+}
+
 static void drop(mqtt_connection *connection) {
   if (atomic_fetch_sub(&connection->references, 1) != 1) return;
   mosquitto_destroy(connection->client);
   pthread_mutex_destroy(&connection->access);
+  pthread_mutex_destroy(&connection->duty);
   close(connection->wake);
   free(connection->host);
   free(connection);
@@ -155,20 +175,46 @@ static void drain(mqtt_connection *connection, int socket) {
   close(socket);
 }
 
+// Runs what was deferred while the thread read; returns false if another thread has taken over meanwhile. `access` is held before and,
+// unless that has happened, after.
+static bool run_deferred(mqtt_connection *connection) {
+  void *job = deferred;
+  if (job == NULL) return true;
+  deferred = NULL;
+  pthread_mutex_lock(&connection->duty);
+  int number = connection->server;
+  connection->runs_job = true;
+  pthread_mutex_unlock(&connection->duty);
+  pthread_mutex_unlock(&connection->access);
+  connection->events.run(connection->events.context, job);
+  pthread_mutex_lock(&connection->duty);
+  bool serves = connection->server == number;
+  if (serves) connection->runs_job = false;
+  pthread_mutex_unlock(&connection->duty);
+  if (serves) pthread_mutex_lock(&connection->access);
+  return serves;
+}
+
+// Another thread serves the connection now; no error of the library has this number.
+enum { relieved = 1000 };
+
 // Serves the connection until it ends, and returns an error of the library; the process's errno belongs to MOSQ_ERR_ERRNO.
 static int serve(mqtt_connection *connection) {
   struct mosquitto *client = connection->client;
-  bool is_leaving = false, has_more = false;
-  // The library closes its descriptor as soon as it has written the last packet.
-  int remaining = -1;
+  int error = MOSQ_ERR_SUCCESS;
+  // A thread that takes over does not know whether the one before has read all.
+  bool has_more = true;
   pthread_mutex_lock(&connection->access);
-  int error = mosquitto_connect(client, connection->host, connection->port, connection->keep_alive);
+  if (!connection->is_accepted) {
+    error = mosquitto_connect(client, connection->host, connection->port, connection->keep_alive);
+    has_more = false;
+  }
   while (error == MOSQ_ERR_SUCCESS) {
     int end = atomic_load(&connection->end);
     if (end == 2) break;
-    if (end == 1 && !is_leaving && !mosquitto_want_write(client)) {
-      is_leaving = true;
-      remaining = fcntl(mosquitto_socket(client), F_DUPFD_CLOEXEC, 0);
+    if (end == 1 && !connection->is_leaving && !mosquitto_want_write(client)) {
+      connection->is_leaving = true;
+      connection->remaining = fcntl(mosquitto_socket(client), F_DUPFD_CLOEXEC, 0);
       mosquitto_disconnect(client);
       // Nothing is read from here on: the library would take a message that comes now for an error, and say no farewell.
       error = mosquitto_loop_write(client, 1);
@@ -180,34 +226,41 @@ static int serve(mqtt_connection *connection) {
     }
     // While TLS is agreed upon, the library has something to write and cannot.
     bool may_write = (connection->is_accepted || !connection->has_tls) && mosquitto_want_write(client);
-    short events = (short)((is_leaving ? 0 : POLLIN) | (may_write ? POLLOUT : 0));
+    short events = (short)((connection->is_leaving ? 0 : POLLIN) | (may_write ? POLLOUT : 0));
     pthread_mutex_unlock(&connection->access);
     // The library looks at its timers each second.
-    int ready = wait_for(connection, socket, events, has_more && !is_leaving ? 0 : 1000);
+    int ready = wait_for(connection, socket, events, has_more && !connection->is_leaving ? 0 : 1000);
     pthread_mutex_lock(&connection->access);
     if (ready < 0) {
       error = MOSQ_ERR_ERRNO;
       break;
     }
-    if (!is_leaving && (has_more || (ready & (POLLIN | POLLERR | POLLHUP)) != 0)) {
+    if (!connection->is_leaving && (has_more || (ready & (POLLIN | POLLERR | POLLHUP)) != 0)) {
+      reads = true;
       error = read_all(connection, &has_more);
+      reads = false;
+      // Before the acknowledgements are written: an event that is alone arrives sooner.
+      if (!run_deferred(connection)) return relieved;
     }
     // The library takes the end of a connection for a pause, as long as TLS is being agreed upon.
-    if (error == MOSQ_ERR_SUCCESS && (is_leaving || !connection->is_accepted) && (ready & (POLLERR | POLLHUP)) != 0) {
-      error = MOSQ_ERR_CONN_LOST;
-    }
+    bool may_be_paused = connection->is_accepted && !connection->is_leaving;
+    if (error == MOSQ_ERR_SUCCESS && !may_be_paused && (ready & (POLLERR | POLLHUP)) != 0) error = MOSQ_ERR_CONN_LOST;
     if (error == MOSQ_ERR_SUCCESS && mosquitto_want_write(client)) error = mosquitto_loop_write(client, 1);
     if (error == MOSQ_ERR_SUCCESS) error = mosquitto_loop_misc(client);
   }
   connection->is_over = true;
   pthread_mutex_unlock(&connection->access);
-  if (remaining >= 0) drain(connection, remaining);
-  return is_leaving ? MOSQ_ERR_SUCCESS : error;
+  if (connection->remaining >= 0) drain(connection, connection->remaining);
+  return connection->is_leaving ? MOSQ_ERR_SUCCESS : error;
 }
 
 static void *run(void *argument) {
   mqtt_connection *connection = argument;
   int error = serve(connection);
+  if (error == relieved) {
+    drop(connection);
+    return NULL;
+  }
   if (error == MOSQ_ERR_ERRNO) note(connection, strerror(errno));
   if (error == MOSQ_ERR_TLS && connection->detail[0] != 0) {
     char text[sizeof connection->reason];
@@ -265,6 +318,8 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   connection->host = strdup(options->host);
   connection->port = options->port;
   pthread_mutex_init(&connection->access, NULL);
+  pthread_mutex_init(&connection->duty, NULL);
+  connection->remaining = -1;
   connection->keep_alive = options->keep_alive;
   connection->has_tls = options->has_tls;
   atomic_init(&connection->references, 2);
@@ -324,6 +379,21 @@ void mqtt_end(mqtt_connection *connection, bool in_order) {
   if (in_order) atomic_compare_exchange_strong(&connection->end, &expected, 1);
   else atomic_store(&connection->end, 2);
   wake(connection);
+  mqtt_relieve(connection);
+}
+
+void mqtt_relieve(mqtt_connection *connection) {
+  pthread_mutex_lock(&connection->duty);
+  if (connection->runs_job) {
+    atomic_fetch_add(&connection->references, 1);
+    if (start(connection) == 0) {
+      connection->server++;
+      connection->runs_job = false;
+    } else {
+      atomic_fetch_sub(&connection->references, 1);
+    }
+  }
+  pthread_mutex_unlock(&connection->duty);
 }
 
 void mqtt_release(mqtt_connection *connection) {

@@ -16,17 +16,18 @@ package struct TaskStarter: Sendable {
   /// priority.
   ///
   /// The code branches on the executor because an executor preference of nil would slow down every later asynchronous
-  /// call of the task.
+  /// call of the task. `preferred` is for a task outside a simulation.
   @discardableResult
   package func start(
-    priority: TaskPriority? = nil, seeing shared: (any AnyObject & Sendable)? = SharedObject.current,
+    priority: TaskPriority? = nil, on preferred: (any TaskExecutor)? = nil,
+    seeing shared: (any AnyObject & Sendable)? = SharedObject.current,
     _ operation: @escaping @Sendable @concurrent () async -> Void
   ) -> Task<Void, Never> {
     var operation = operation
     if let shared {
       operation = { [operation] in await SharedObject.$current.withValue(shared) { await operation() } }
     }
-    guard let executor else { return Task.detached(priority: priority, operation: operation) }
+    guard let executor = executor ?? preferred else { return Task.detached(priority: priority, operation: operation) }
     return Task.detached(executorPreference: executor, priority: priority, operation: operation)
   }
 

@@ -64,16 +64,6 @@ private final class Binding: CallInterceptor {
   private func note(_ line: String) { noted.withLock { $0.append(line) } }
 }
 
-extension Application.Configuration {
-  /// With budgets for which no machine is too slow.
-  fileprivate static var unhurried: Self {
-    var configuration = Self()
-    configuration.didEnterBackgroundBudget = .seconds(3600)
-    configuration.willTerminateBudget = .seconds(3600)
-    return configuration
-  }
-}
-
 /// Notes what is bound where each piece of code runs.
 @MainActor private final class Notes {
   private(set) var lines: [String: [String]] = [:]

@@ -89,7 +89,7 @@ private actor Connection {
   }
 
   @Test func `run in closures of their own isolation`() async throws {
-    let application = Application(delegate: EmptyDelegate())
+    let application = Application(delegate: EmptyDelegate(), configuration: .unhurried)
     let (log, done) = (log, OneShot())
     // The main actor of a program is the main thread.
     let main = pthread_self()

@@ -190,10 +190,7 @@
         var longest = Duration.zero
         for death in 0..<deaths {
           @MainActor func shows(_ state: String) async throws {
-            // Twice the keep-alive.
-            try await observatory.until("\(death) is \(state)", within: .seconds(10)) { _ in
-              observatory.states()["\(death)"] == state
-            }
+            try await observatory.until("\(death) is \(state)") { _ in observatory.states()["\(death)"] == state }
           }
           @MainActor func dies(_ how: String, _ state: String, _ act: () -> Void) async throws {
             let start = ContinuousClock.now

@@ -86,7 +86,8 @@
         let (here, there) = (Application(delegate: Bare()), Application(delegate: Bare()))
         @MainActor func link(_ application: Application) async throws -> EventLink {
           let transport = MQTTTransport(
-            host: "localhost", port: Int(broker.port), security: .files(authorities: certificates.authority))
+            host: "localhost", port: Int(broker.port), security: .files(authorities: certificates.authority),
+            patience: .seconds(60))
           let link = try EventLink(of: application, to: transport) { link in
             try link.share(Report.self, as: "reports", quality: .atLeastOnce)
           }
@@ -137,7 +138,8 @@
         let count = Guarded(0)
         let all = OneShot()
         let transport = MQTTTransport(
-          host: "localhost", port: Int(port), security: .files(authorities: certificates.authority))
+          host: "localhost", port: Int(port), security: .files(authorities: certificates.authority),
+          patience: .seconds(60))
         // The answer to the connection, and messages that the client acknowledges: as it does, the library leaves an errno.
         let message: [UInt8] = [0x32, 8, 0, 1, 0x74, 0, 1, 0x78, 0x78, 0x78]
         let bytes = [0x20, 2, 0, 0] + Array(repeatElement(message, count: 1_000).joined())

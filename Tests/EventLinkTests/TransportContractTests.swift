@@ -16,7 +16,9 @@ import Testing
         let broker = try Broker(in: directory)
         let child = try await broker.start()
         let port = Int(broker.port)
-        let violations = try await TransportContract.check { MQTTTransport(host: "127.0.0.1", port: port) }
+        let violations = try await TransportContract.check {
+          MQTTTransport(host: "127.0.0.1", port: port, patience: .seconds(60))
+        }
         #expect(violations == [])
         await child.end()
       }

@@ -106,19 +106,18 @@ import Testing
         try await probe.isActive(visit: 1, on: terminal)
         try await terminal.pauseReading()
         try terminal.fill()
-        let start = ContinuousClock.now
-        terminal.child.signal(first)
-        // The modes are the first thing that the handler restores.
-        await onThread {
-          while terminal.modes != terminal.initialModes, ContinuousClock.now - start < Self.patience { sched_yield() }
+        let isInTime = await onThread {
+          let start = ContinuousClock.now
+          func isLate() -> Bool { ContinuousClock.now - start >= Self.patience }
+          terminal.child.signal(first)
+          // The modes are the first thing that the handler restores.
+          while terminal.modes != terminal.initialModes, !isLate() { sched_yield() }
+          terminal.child.signal(second)
+          while ProcessTable.isPending(second, in: terminal.child.pid), !isLate() { sched_yield() }
+          terminal.resumeReading()
+          return !isLate()
         }
-        terminal.child.signal(second)
-        let pid = terminal.child.pid
-        await onThread {
-          while ProcessTable.isPending(second, in: pid), ContinuousClock.now - start < Self.patience { sched_yield() }
-        }
-        terminal.resumeReading()
-        guard ContinuousClock.now - start < Self.patience else { return false }
+        guard isInTime else { return false }
         let ending = try await terminal.child.ending(within: .seconds(60))
         #expect(ending == .killed(first) || ending == .killed(second))
         try await terminal.outputHasEnded()

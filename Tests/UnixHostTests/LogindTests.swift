@@ -7,9 +7,12 @@
 
   /// Real programs under a double of logind: a private bus with python3-dbusmock's template.
   @Suite(.serialized, .timeLimit(.hang)) struct LogindTests {
+    /// A logind that waits for ten minutes, which no machine needs.
+    private static let patient = ["delay 600000000", "session"]
+
     /// Runs `body` with a probe's files and a logind; skips the test, and says why, where there can be none.
     private func withLogind(
-      _ program: String = "TerminalProbe", telling things: [String] = ["delay 5000000", "session"],
+      _ program: String = "TerminalProbe", telling things: [String] = Self.patient,
       _ body: (ProbeSession, LogindDouble) async throws -> Void
     ) async throws {
       if let obstacle = try await LogindDouble.obstacle() {
@@ -23,12 +26,12 @@
 
     /// The probe in a terminal of its own, which logind waits for; the body lets it end.
     private func onTerminal(
-      _ options: [String] = [], telling things: [String] = ["delay 5000000", "session"],
+      _ options: [String] = [], telling things: [String] = Self.patient,
       _ body: (ProbeSession, LogindDouble, PseudoTerminal) async throws -> Void
     ) async throws {
       try await withLogind(telling: things) { probe, logind in
         try await PseudoTerminal.run(
-          probe.arguments() + ["--gate", probe.gate.path] + options,
+          probe.arguments("--budget", ProbeSession.longBudget, "--gate", probe.gate.path) + options,
           environment: ["DBUS_SYSTEM_BUS_ADDRESS": logind.address]
         ) { terminal in
           try await probe.isActive(visit: 1, on: terminal)
@@ -78,7 +81,8 @@
     ]
 
     @Test func backgroundTasksEndBeforeASleep() async throws {
-      try await onTerminal(["--task", "upload"], telling: ["delay 1000000", "session"]) { probe, logind, terminal in
+      let options = ["--task", "upload", "--budget", "5000"]
+      try await onTerminal(options, telling: ["delay 1000000", "session"]) { probe, logind, terminal in
         try probe.gate.open()
         try await logind.tell("sleep")
         try await probe.log.line(startingWith: "expire upload")

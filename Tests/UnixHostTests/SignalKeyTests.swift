@@ -169,10 +169,12 @@ import Testing
   @Test func `An arrow key whose bytes come apart is one key if Escape waits longer`() async throws {
     for (delay, expected) in [("10000", "keys Up"), ("0", "keys Escape")] {
       try await run("--keys", "--escape-delay", delay) { probe, terminal in
-        terminal.send("\u{1B}")
-        // Longer than Escape waits by default.
-        try await Task.sleep(for: .milliseconds(200))
-        terminal.send("[A")
+        await onThread {
+          terminal.send("\u{1B}")
+          // Longer than Escape waits by default.
+          usleep(200_000)
+          terminal.send("[A")
+        }
         try await probe.log.line("the keys") { $0.hasPrefix("keys ") }
         #expect(probe.log.lines.first { $0.hasPrefix("keys ") } == expected)
         terminal.send("q")

@@ -8,8 +8,8 @@
 
 typedef struct mqtt_connection mqtt_connection;
 
-// What a connection reports: on its thread, `published` also in mqtt_flush; one call at a time. `closed` is called once, and last; the
-// context may be released then.
+// What a connection reports: on its thread, `published` also in mqtt_flush; one call at a time, except `run`. `closed` is called once,
+// and last but for the end of a `run`; the context may be released then.
 typedef struct {
   void *context;
   // The broker has accepted the connection.
@@ -19,6 +19,8 @@ typedef struct {
       void *context, const char *topic, const void *payload, size_t length, int quality, bool is_retained);
   // The broker has a message of quality 1; a message of quality 0 was written to the socket.
   void (*published)(void *context, int identifier);
+  // Runs a job of `mqtt_defer`; other threads may use the connection meanwhile.
+  void (*run)(void *context, void *job);
   void (*closed)(void *context, const char *reason);
 } mqtt_events;
 
@@ -52,6 +54,13 @@ int mqtt_publish(
 
 // Writes what was published, as far as the network takes it; the thread writes the rest.
 void mqtt_flush(mqtt_connection *connection);
+
+// Called while the connection reports something: lets its thread run a job as soon as it has read what there is. Returns false if
+// this is no such thread, or it has a job already.
+bool mqtt_defer(void *job);
+
+// Lets a new thread serve the connection if its thread runs a job, which may take long; any thread may call it.
+void mqtt_relieve(mqtt_connection *connection);
 
 // Asks the thread to end the connection: in order, after what was published has been written, or at once.
 void mqtt_end(mqtt_connection *connection, bool in_order);

@@ -48,7 +48,7 @@ extension LinkHub {
       return !inbox.isServed
     }
     guard let mustServe else { return endConnection(of: input) }
-    if mustServe { serve() }
+    if mustServe { serve(afterReading: true) }
   }
 
   /// Ends a connection whose messages come faster than they are posted; the next one asks for what is missing.
@@ -61,14 +61,30 @@ extension LinkHub {
     }
   }
 
-  private func serve() {
-    tasks.start(seeing: shared) { [self] in
+  /// Starts a task that serves the inbox until it is empty.
+  ///
+  /// After reading, it begins on the thread that has read, where the transport has one. That thread has to read again, so after a few
+  /// steps a task of the pool goes on.
+  private func serve(afterReading: Bool = false) {
+    let executor = afterReading ? Self.readingExecutor : nil
+    tasks.start(on: executor, seeing: shared) { [self] in
+      var steps = 0
       while let work = next() {
         for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { await didDrop(topic, count) }
         await perform(work.inputs[...])
         for post in work.posts { await send(post) }
+        steps += 1
+        if executor != nil, steps == 4 { return serve() }
       }
     }
+  }
+
+  private static var readingExecutor: (any TaskExecutor)? {
+    #if MQTT
+      ReadingThreadExecutor.shared
+    #else
+      nil
+    #endif
   }
 
   private struct Work {

@@ -20,10 +20,15 @@
       var host: String
       var port: Int
       var keepAlive: Int
+      /// How long a job may keep the thread from serving the connection: it is looked for twice before another thread takes over.
+      var lookInterval: Duration
       var will: LinkMessage?
       var user: (name: String, password: String)?
       var tls: TLS?
     }
+
+    /// What a task may wait for.
+    enum Step { case connected, subscribed, ended }
 
     private struct State {
       /// The library's object.
@@ -34,14 +39,33 @@
       var waiters: [UnsafeContinuation<Void, Never>] = []
       var isConnected = false
       var ended: String?
+
+      func has(_ step: Step) -> Bool {
+        switch step {
+        case .connected: isConnected
+        case .subscribed: subscription?.isGranted != nil
+        case .ended: ended != nil
+        }
+      }
+    }
+
+    /// The jobs that the thread runs between two reads.
+    private struct Jobs {
+      var last = 0
+      var running: Int?
+      /// Whether a timer looks for a job that takes long.
+      var isWatched = false
     }
 
     private let state = Guarded(State())
+    private let jobs = Guarded(Jobs())
+    private let lookInterval: Duration
     private let receive: @Sendable (LinkTransportEvent) -> Void
 
     /// Begins to connect.
     init(_ settings: Settings, _ receive: @escaping @Sendable (LinkTransportEvent) -> Void) throws(MQTTError) {
       self.receive = receive
+      lookInterval = settings.lookInterval
       var reason: UnsafePointer<CChar>?
       let context = Unmanaged.passRetained(self)
       let handle = Self.withOptions(settings) { options in
@@ -58,9 +82,7 @@
 
     // MARK: Steps
 
-    func untilConnected() async throws {
-      try await wait { $0.isConnected }
-    }
+    func untilConnected() async throws { try await wait(for: .connected) }
 
     /// Subscribes, and returns when the broker has granted all of it.
     func subscribe(to filters: [String], _ quality: LinkQuality) async throws {
@@ -74,7 +96,7 @@
         return error
       }
       guard error == 0 else { throw MQTTError(String(cString: mqtt_text_of_error(error))) }
-      try await wait { $0.subscription?.isGranted != nil }
+      try await wait(for: .subscribed)
       guard state.withLock({ $0.subscription?.isGranted }) == true else {
         throw MQTTError("the broker refuses a subscription to one of \(filters.joined(separator: ", "))")
       }
@@ -99,7 +121,7 @@
       return true
     }
 
-    func untilEnded() async throws { try? await wait { $0.ended != nil } }
+    func untilEnded() async throws { try? await wait(for: .ended) }
 
     /// Asks the thread to end the connection.
     func end(inOrder: Bool) {
@@ -109,22 +131,52 @@
     }
 
     /// Ends the connection for a reason of this process, at once: the thread may still be waiting for the network.
-    func end(because reason: String) {
+    ///
+    /// With a step, it ends the connection only if that has not come: the task that waits for it may wait for a thread.
+    func end(because reason: String, unless step: Step? = nil) {
       change { state in
+        if let step, state.has(step) { return }
         state.ended = state.ended ?? reason
         if let handle = state.handle { mqtt_end(handle, false) }
       }
     }
 
-    /// Waits until a condition holds, or throws the reason why the connection has ended.
-    private func wait(until condition: @Sendable (borrowing State) -> Bool) async throws {
+    /// Runs a job on the connection's thread; if it takes long, another thread serves the connection meanwhile.
+    private func run(_ job: UnsafeMutableRawPointer) {
+      let (number, mustWatch) = jobs.withLock { jobs in
+        jobs.last += 1
+        jobs.running = jobs.last
+        defer { jobs.isWatched = true }
+        return (jobs.last, !jobs.isWatched)
+      }
+      if mustWatch { watch(number) }
+      ReadingThreadExecutor.shared.run(job)
+      jobs.withLock { if $0.running == number { $0.running = nil } }
+    }
+
+    /// Looks, after a while, whether the same job still runs.
+    private func watch(_ number: Int) {
+      _ = TimerThread.shared.set(after: lookInterval, on: .continuous) { [weak self] in
+        guard let self else { return }
+        let next = jobs.withLock { jobs in
+          let next = jobs.running == number ? nil : jobs.running
+          jobs.isWatched = next != nil
+          return (next: next, isLate: jobs.running == number)
+        }
+        if next.isLate { state.withLock { if let handle = $0.handle { mqtt_relieve(handle) } } }
+        if let next = next.next { watch(next) }
+      }
+    }
+
+    /// Waits for a step, or throws the reason why the connection has ended.
+    private func wait(for step: Step) async throws {
       while true {
-        let (isMet, ended) = state.withLock { (condition($0), $0.ended) }
-        if isMet { return }
+        let (hasCome, ended) = state.withLock { ($0.has(step), $0.ended) }
+        if hasCome { return }
         if let ended { throw MQTTError(ended) }
         await withUnsafeContinuation { continuation in
           let isOver = state.withLock { state in
-            if condition(state) || state.ended != nil { return true }
+            if state.has(step) || state.ended != nil { return true }
             state.waiters.append(continuation)
             return false
           }
@@ -168,6 +220,9 @@
           let connection = MQTTConnection.of(context)
           let number = connection.state.withLock { $0.numbers.removeValue(forKey: identifier) }
           if let number { connection.receive(.acknowledged(number)) }
+        },
+        run: { context, job in
+          if let job { MQTTConnection.of(context).run(job) }
         },
         closed: { context, reason in
           guard let context, let reason else { return }

@@ -11,8 +11,9 @@
 
   /// Carries messages over a broker of MQTT 3.1.1, by libmosquitto; it needs the package trait `MQTT`.
   ///
-  /// Each connection has a thread, which serves the library. A message is written by the thread that publishes it, as far as the network
-  /// takes it at once; nothing here blocks a thread of the pool. The library's session is clean: what a link needs after a break, it asks for
+  /// Each connection has a thread, which serves the library, and on which what arrives is posted; if a handler takes long, a new thread serves the
+  /// library. A message is written by the thread that publishes it, as far as the network takes it at once; nothing here blocks a thread of
+  /// the pool. The library's session is clean: what a link needs after a break, it asks for
   /// itself.
   public final class MQTTTransport: LinkTransport {
     /// How the connection is encrypted.
@@ -48,6 +49,7 @@
     private let patience: Duration
     /// The longest time that an end in order may take.
     private let farewell: Duration
+    private let lookInterval: Duration
     private let connection = Guarded<MQTTConnection?>(nil)
 
     /// Makes a transport; it does not connect yet.
@@ -71,11 +73,13 @@
 
     init(
       _ host: String, _ port: Int?, _ security: Security = .none, _ credentials: Credentials? = nil,
-      keepAlive: Duration, patience: Duration, farewell: Duration
+      keepAlive: Duration, patience: Duration, farewell: Duration, lookInterval: Duration? = nil
     ) {
       (self.host, self.security, self.credentials) = (host, security, credentials)
       self.port = port ?? (security == .none ? 1883 : 8883)
       (self.keepAlive, self.patience, self.farewell) = (max(keepAlive, .seconds(5)), patience, farewell)
+      // The broker waits one and a half times as long for a sign of life, which the library gives once in that time.
+      self.lookInterval = lookInterval ?? self.keepAlive / 8
     }
 
     deinit { connection.withLock { $0 }?.end(inOrder: false) }
@@ -91,7 +95,7 @@
     ) async throws {
       let password = try credentials.map { try Self.firstLine(of: $0.passwordFile) }
       var settings = MQTTConnection.Settings(
-        host: host, port: port, keepAlive: Int(keepAlive.components.seconds), will: will)
+        host: host, port: port, keepAlive: Int(keepAlive.components.seconds), lookInterval: lookInterval, will: will)
       settings.user = credentials.map { ($0.name, password ?? "") }
       switch security {
       case .none: break
@@ -103,7 +107,7 @@
       self.connection.withLock { $0 }?.end(inOrder: false)
       self.connection.withLock { $0 = connection }
       do {
-        try await waiting(for: "the broker’s answer", connection) { try await connection.untilConnected() }
+        try await waiting(for: .connected, "the broker’s answer", connection) { try await connection.untilConnected() }
       } catch {
         throw MQTTError("\(host):\(port): \(error)")
       }
@@ -117,7 +121,9 @@
     /// - Throws: ``MQTTError``.
     public func subscribe(to filters: [String], quality: LinkQuality) async throws {
       guard let connection = connection.withLock({ $0 }) else { throw MQTTError("there is no connection") }
-      try await waiting(for: "the subscriptions", connection) { try await connection.subscribe(to: filters, quality) }
+      try await waiting(for: .subscribed, "the subscriptions", connection) {
+        try await connection.subscribe(to: filters, quality)
+      }
     }
 
     /// Sends a message; see ``LinkTransport/publish(_:number:)``.
@@ -145,13 +151,14 @@
 
     /// Waits for a step of a connection, which is ended if it takes too long.
     private func waiting(
-      for what: String, _ connection: MQTTConnection, _ step: @Sendable () async throws -> Void
+      for step: MQTTConnection.Step, _ what: String, _ connection: MQTTConnection,
+      _ body: @Sendable () async throws -> Void
     ) async throws {
       let clear = TimerThread.shared.set(after: patience, on: .continuous) { [patience] in
-        connection.end(because: "\(what) did not come within \(patience)")
+        connection.end(because: "\(what) did not come within \(patience)", unless: step)
       }
       defer { clear() }
-      try await withTaskCancellationHandler(operation: step) { connection.end(because: "the task was cancelled") }
+      try await withTaskCancellationHandler(operation: body) { connection.end(because: "the task was cancelled") }
     }
 
     private static func firstLine(of path: String) throws(MQTTError) -> String {

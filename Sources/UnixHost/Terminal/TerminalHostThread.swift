@@ -215,7 +215,9 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   /// Sets the times at which input that has begun is decided or broken off.
   private func followUnfinished() {
     escapeDeadline = parser.isUndecided ? .now + escapeDelay : nil
-    idleDeadline = parser.isUnfinished || decoder.isUnfinished ? .now + TerminalInputParser.idleTime : nil
+    // Escape waits as long as the program has chosen.
+    let idleTime = max(TerminalInputParser.idleTime, escapeDelay)
+    idleDeadline = parser.isUnfinished || decoder.isUnfinished ? .now + idleTime : nil
   }
 
   private func passTimeOfInput(_ now: Instant) {

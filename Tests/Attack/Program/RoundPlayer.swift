@@ -279,9 +279,12 @@ private struct RoundInTerminal {
         case .wrapper: entry.parent
         case .group: -entry.group
         }
-      let isInTime = await SignalStorm(for: .milliseconds(300), count: count, pause: 2_000).run {
-        kill(number, signal.number)
-        if continues { kill(number, SIGCONT) }
+      let storm = SignalStorm(for: .milliseconds(300), count: count, pause: 2_000)
+      let isInTime = await onThread {
+        storm.run {
+          kill(number, signal.number)
+          if continues { kill(number, SIGCONT) }
+        }
       }
       seen.isOutOfTime = !isInTime
     }

@@ -41,7 +41,7 @@ package struct FinishedProgram: Sendable {
 /// killed past the deadline.
 package func runProgram(
   _ arguments: [String], input: String = "", environment: [String: String] = [:], directory: String? = nil,
-  inOwnSession: Bool = false, within limit: Duration = .seconds(60)
+  inOwnSession: Bool = false, within limit: Duration = .seconds(600)
 ) async throws -> FinishedProgram {
   let standardInput = try Pipe()
   let output = try Pipe()
