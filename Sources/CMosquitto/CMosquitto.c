@@ -33,6 +33,8 @@ struct mqtt_connection {
   int wake;
   atomic_bool is_woken;
   atomic_int references;
+  // The threads that serve the connection or, relieved of that, still run a job.
+  atomic_int threads;
   // 0 goes on, 1 ends in order, 2 ends at once.
   atomic_int end;
   // Whether the library has reported something since this was cleared.
@@ -175,6 +177,19 @@ static void drain(mqtt_connection *connection, int socket) {
   close(socket);
 }
 
+// Runs a job with SIGPIPE as the program's other threads have it; the thread blocks the signal for the library's writes.
+static void run_with_pipe(mqtt_connection *connection, void *job) {
+  sigset_t pipe, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  struct timespec none = {0, 0};
+  if (sigismember(&pending, SIGPIPE)) sigtimedwait(&pipe, NULL, &none);
+  pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
+  connection->events.run(connection->events.context, job);
+  pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+}
+
 // Runs what was deferred while the thread read; returns false if another thread has taken over meanwhile. `access` is held before and,
 // unless that has happened, after.
 static bool run_deferred(mqtt_connection *connection) {
@@ -186,7 +201,9 @@ static bool run_deferred(mqtt_connection *connection) {
   connection->runs_job = true;
   pthread_mutex_unlock(&connection->duty);
   pthread_mutex_unlock(&connection->access);
-  connection->events.run(connection->events.context, job);
+  // An order to end that came before could not relieve this thread yet.
+  if (atomic_load(&connection->end) != 0) mqtt_relieve(connection);
+  run_with_pipe(connection, job);
   pthread_mutex_lock(&connection->duty);
   bool serves = connection->server == number;
   if (serves) connection->runs_job = false;
@@ -198,7 +215,19 @@ static bool run_deferred(mqtt_connection *connection) {
 // Another thread serves the connection now; no error of the library has this number.
 enum { relieved = 1000 };
 
-// Serves the connection until it ends, and returns an error of the library; the process's errno belongs to MOSQ_ERR_ERRNO.
+// Notes an error of the library, right after it: the process's errno belongs to MOSQ_ERR_ERRNO.
+static void note_error(mqtt_connection *connection, int error) {
+  if (error == MOSQ_ERR_SUCCESS) return;
+  if (error == MOSQ_ERR_ERRNO) note(connection, strerror(errno));
+  if (error == MOSQ_ERR_TLS && connection->detail[0] != 0) {
+    char text[sizeof connection->reason];
+    snprintf(text, sizeof text, "%s (%s)", mosquitto_strerror(error), connection->detail);
+    note(connection, text);
+  }
+  note(connection, mosquitto_strerror(error));
+}
+
+// Serves the connection until it ends, and returns an error of the library.
 static int serve(mqtt_connection *connection) {
   struct mosquitto *client = connection->client;
   int error = MOSQ_ERR_SUCCESS;
@@ -239,14 +268,16 @@ static int serve(mqtt_connection *connection) {
       reads = true;
       error = read_all(connection, &has_more);
       reads = false;
+      note_error(connection, error);
       // Before the acknowledgements are written: an event that is alone arrives sooner.
       if (!run_deferred(connection)) return relieved;
     }
     // The library takes the end of a connection for a pause, as long as TLS is being agreed upon.
     bool may_be_paused = connection->is_accepted && !connection->is_leaving;
     if (error == MOSQ_ERR_SUCCESS && !may_be_paused && (ready & (POLLERR | POLLHUP)) != 0) error = MOSQ_ERR_CONN_LOST;
-    if (error == MOSQ_ERR_SUCCESS && mosquitto_want_write(client)) error = mosquitto_loop_write(client, 1);
+    // It may have a ping to write.
     if (error == MOSQ_ERR_SUCCESS) error = mosquitto_loop_misc(client);
+    if (error == MOSQ_ERR_SUCCESS && mosquitto_want_write(client)) error = mosquitto_loop_write(client, 1);
   }
   connection->is_over = true;
   pthread_mutex_unlock(&connection->access);
@@ -257,28 +288,24 @@ static int serve(mqtt_connection *connection) {
 static void *run(void *argument) {
   mqtt_connection *connection = argument;
   int error = serve(connection);
-  if (error == relieved) {
-    drop(connection);
-    return NULL;
+  if (error != relieved) {
+    note_error(connection, error);
+    note(connection, "it was closed");
+    connection->events.closed(connection->events.context, connection->reason);
   }
-  if (error == MOSQ_ERR_ERRNO) note(connection, strerror(errno));
-  if (error == MOSQ_ERR_TLS && connection->detail[0] != 0) {
-    char text[sizeof connection->reason];
-    snprintf(text, sizeof text, "%s (%s)", mosquitto_strerror(error), connection->detail);
-    note(connection, text);
-  }
-  if (error != MOSQ_ERR_SUCCESS) note(connection, mosquitto_strerror(error));
-  note(connection, "it was closed");
-  connection->events.closed(connection->events.context, connection->reason);
+  if (atomic_fetch_sub(&connection->threads, 1) == 1) connection->events.release(connection->events.context);
   drop(connection);
   return NULL;
 }
 
-// Starts the thread with all signals blocked: the program's own threads take them.
+// Starts a thread that takes no signals: the program's own threads do. Except those of a fault, for which crash handlers stand, and the
+// one of a profiler: handlers of the program run there, too.
 static int start(mqtt_connection *connection) {
-  sigset_t all, former;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &former);
+  static const int open[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF};
+  sigset_t blocked, former;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
+  pthread_sigmask(SIG_SETMASK, &blocked, &former);
   pthread_t thread;
   int error = pthread_create(&thread, NULL, run, connection);
   pthread_sigmask(SIG_SETMASK, &former, NULL);
@@ -323,6 +350,7 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   connection->keep_alive = options->keep_alive;
   connection->has_tls = options->has_tls;
   atomic_init(&connection->references, 2);
+  atomic_init(&connection->threads, 1);
   int error = MOSQ_ERR_NOMEM;
   if (connection->client != NULL && connection->wake >= 0) error = configure(connection->client, options);
   if (error == MOSQ_ERR_SUCCESS) {
@@ -382,18 +410,22 @@ void mqtt_end(mqtt_connection *connection, bool in_order) {
   mqtt_relieve(connection);
 }
 
-void mqtt_relieve(mqtt_connection *connection) {
+bool mqtt_relieve(mqtt_connection *connection) {
   pthread_mutex_lock(&connection->duty);
   if (connection->runs_job) {
     atomic_fetch_add(&connection->references, 1);
+    atomic_fetch_add(&connection->threads, 1);
     if (start(connection) == 0) {
       connection->server++;
       connection->runs_job = false;
     } else {
+      atomic_fetch_sub(&connection->threads, 1);
       atomic_fetch_sub(&connection->references, 1);
     }
   }
+  bool is_relieved = !connection->runs_job;
   pthread_mutex_unlock(&connection->duty);
+  return is_relieved;
 }
 
 void mqtt_release(mqtt_connection *connection) {

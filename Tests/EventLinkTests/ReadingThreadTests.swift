@@ -1,7 +1,9 @@
 #if MQTT
+  import AppLifecycle
   import Dispatch
   import Glibc
   import PseudoTerminal
+  import PubSub
   import Scheduling
   import TestTraits
   import Testing
@@ -83,6 +85,75 @@
         publish(2, transport)
         #expect(await hasEnded.value)
         #expect(Set(threads.withLock { $0 }).count == 2)
+      }
+    }
+
+    /// Counts what arrives.
+    private final class CountingTransport: LinkTransport {
+      let inner: MQTTTransport
+      let count = Guarded(0)
+      let (enough, isEnough) = (60, Latch())
+
+      init(_ inner: MQTTTransport) { self.inner = inner }
+
+      func connect(will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void) async throws {
+        try await inner.connect(will: will) { [self] event in
+          receive(event)
+          guard case .received = event else { return }
+          let count = count.withLock { count in
+            count += 1
+            return count
+          }
+          if count == enough { isEnough.open() }
+        }
+      }
+
+      func subscribe(to filters: [String], quality: LinkQuality) async throws {
+        try await inner.subscribe(to: filters, quality: quality)
+      }
+
+      func publish(_ message: LinkMessage, number: UInt64) -> Bool { inner.publish(message, number: number) }
+      func disconnect() async { await inner.disconnect() }
+    }
+
+    /// Else a broker that has few messages in transit for a client would keep the rest, and lose what it does not keep.
+    @Test @MainActor func `goes on reading and acknowledging while slow handlers have what came before`() async throws {
+      try await withTemporaryDirectory { directory in
+        let broker = try Broker(in: directory, ["max_inflight_messages 20"])
+        let child = try await broker.start()
+        func transport() -> MQTTTransport {
+          MQTTTransport(
+            "127.0.0.1", Int(broker.port), keepAlive: .seconds(600), patience: .seconds(60), farewell: .seconds(60),
+            lookInterval: .seconds(600))
+        }
+        let (here, there) = (Application(delegate: Bare()), Application(delegate: Bare()))
+        let counting = CountingTransport(transport())
+        let sender = try EventLink(of: here, to: transport()) { link in
+          try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+        }
+        let receiver = try EventLink(of: there, to: counting) { link in
+          try link.receive(OrderPlaced.self, as: "orders")
+        }
+        try await sender.open()
+        try await receiver.open()
+        let numbers = Guarded<[Int]>([])
+        let hasAll = OneShot()
+        let subscription = there.bus.subscribe { (order: OrderPlaced) in
+          switch order.id {
+          case 1: usleep(5_000)  // Longer than such a handler may have of the thread.
+          case 2: counting.isEnough.wait()
+          default: break
+          }
+          numbers.withLock { $0.append(order.id) }
+          if order.id == 100 { hasAll.settle(true) }
+        }
+        for id in 1...100 { here.bus.post(OrderPlaced(id: id)) }
+        #expect(await hasAll.value)
+        #expect(numbers.withLock { $0 } == Array(1...100))
+        await sender.close()
+        await receiver.close()
+        await child.end()
+        withExtendedLifetime(subscription) {}
       }
     }
 

@@ -9,7 +9,7 @@
 typedef struct mqtt_connection mqtt_connection;
 
 // What a connection reports: on its thread, `published` also in mqtt_flush; one call at a time, except `run`. `closed` is called once,
-// and last but for the end of a `run`; the context may be released then.
+// and only a `run` may begin or end after it. `release` is called once, after everything else.
 typedef struct {
   void *context;
   // The broker has accepted the connection.
@@ -22,6 +22,7 @@ typedef struct {
   // Runs a job of `mqtt_defer`; other threads may use the connection meanwhile.
   void (*run)(void *context, void *job);
   void (*closed)(void *context, const char *reason);
+  void (*release)(void *context);
 } mqtt_events;
 
 typedef struct {
@@ -59,13 +60,14 @@ void mqtt_flush(mqtt_connection *connection);
 // this is no such thread, or it has a job already.
 bool mqtt_defer(void *job);
 
-// Lets a new thread serve the connection if its thread runs a job, which may take long; any thread may call it.
-void mqtt_relieve(mqtt_connection *connection);
+// Lets a new thread serve the connection if its thread runs a job, which may take long; any thread may call it. Returns false if there
+// is no new thread.
+bool mqtt_relieve(mqtt_connection *connection);
 
 // Asks the thread to end the connection: in order, after what was published has been written, or at once.
 void mqtt_end(mqtt_connection *connection, bool in_order);
 
-// Releases the connection, which ends at once if it lasts; not on its own thread.
+// Releases the connection, which ends at once if it lasts.
 void mqtt_release(mqtt_connection *connection);
 
 const char *mqtt_text_of_error(int error);

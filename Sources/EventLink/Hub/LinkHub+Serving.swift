@@ -63,19 +63,36 @@ extension LinkHub {
 
   /// Starts a task that serves the inbox until it is empty.
   ///
-  /// After reading, it begins on the thread that has read, where the transport has one. That thread has to read again, so after a few
-  /// steps a task of the pool goes on.
+  /// After reading, it begins on the thread that has read, where the transport has one.
   private func serve(afterReading: Bool = false) {
-    let executor = afterReading ? Self.readingExecutor : nil
+    let executor = afterReading && tasks.executor == nil ? Self.readingExecutor : nil
     tasks.start(on: executor, seeing: shared) { [self] in
-      var steps = 0
+      var turn = ReadersTurn(isTaken: executor != nil)
       while let work = next() {
         for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { await didDrop(topic, count) }
-        await perform(work.inputs[...])
-        for post in work.posts { await send(post) }
-        steps += 1
-        if executor != nil, steps == 4 { return serve() }
+        await perform(work.inputs[...], &turn)
+        for post in work.posts {
+          await send(post)
+          await turn.endIfLong()
+        }
       }
+    }
+  }
+
+  /// The time that a task may take of a thread that reads.
+  ///
+  /// If it took longer, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
+  private struct ReadersTurn {
+    /// When the task goes on in the pool; nil if it is there.
+    private var end: ContinuousClock.Instant?
+
+    init(isTaken: Bool) { end = isTaken ? .now + .milliseconds(1) : nil }
+
+    mutating func endIfLong() async {
+      guard let end, .now >= end else { return }
+      self.end = nil
+      // The executor has no thread for a task that does not begin while it reads.
+      await Task.yield()
     }
   }
 
@@ -140,12 +157,13 @@ extension LinkHub {
       })
   }
 
-  private func perform(_ inputs: ArraySlice<Input>) async {
+  private func perform(_ inputs: ArraySlice<Input>, _ turn: inout ReadersTurn) async {
     guard !inputs.isEmpty else { return }
     var rest = inputs
     while let input = rest.popFirst() {
       guard case .transport(.acknowledged(let first), let lane, let connection) = input else {
         await perform(input)
+        await turn.endIfLong()
         continue
       }
       // Acknowledgements come in rows, one for each message.

@@ -20,7 +20,7 @@
       var host: String
       var port: Int
       var keepAlive: Int
-      /// How long a job may keep the thread from serving the connection: it is looked for twice before another thread takes over.
+      /// A job that is found running twice at this interval is not waited for: another thread serves the connection.
       var lookInterval: Duration
       var will: LinkMessage?
       var user: (name: String, password: String)?
@@ -158,15 +158,16 @@
     private func watch(_ number: Int) {
       _ = TimerThread.shared.set(after: lookInterval, on: .continuous) { [weak self] in
         guard let self else { return }
-        let next = jobs.withLock { jobs in
-          let next = jobs.running == number ? nil : jobs.running
-          jobs.isWatched = next != nil
-          return (next: next, isLate: jobs.running == number)
+        let running = jobs.withLock { jobs in
+          jobs.isWatched = jobs.running != nil && (jobs.running != number || !relieve())
+          return jobs.isWatched ? jobs.running : nil
         }
-        if next.isLate { state.withLock { if let handle = $0.handle { mqtt_relieve(handle) } } }
-        if let next = next.next { watch(next) }
+        if let running { watch(running) }
       }
     }
+
+    /// Lets another thread serve the connection; returns false if there can be none.
+    private func relieve() -> Bool { state.withLock { $0.handle.map { mqtt_relieve($0) } ?? true } }
 
     /// Waits for a step, or throws the reason why the connection has ended.
     private func wait(for step: Step) async throws {
@@ -225,12 +226,14 @@
           if let job { MQTTConnection.of(context).run(job) }
         },
         closed: { context, reason in
-          guard let context, let reason else { return }
-          // The thread makes no call after this one.
-          let connection = Unmanaged<MQTTConnection>.fromOpaque(context).takeRetainedValue()
+          guard let reason else { return }
+          let connection = MQTTConnection.of(context)
           let text = String(cString: reason)
           connection.change { $0.ended = $0.ended ?? text }
           connection.receive(.closed(reason: connection.state.withLock { $0.ended } ?? text))
+        },
+        release: { context in
+          if let context { Unmanaged<MQTTConnection>.fromOpaque(context).release() }
         })
     }
 

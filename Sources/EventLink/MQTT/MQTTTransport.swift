@@ -11,8 +11,8 @@
 
   /// Carries messages over a broker of MQTT 3.1.1, by libmosquitto; it needs the package trait `MQTT`.
   ///
-  /// Each connection has a thread, which serves the library, and on which what arrives is posted; if a handler takes long, a new thread serves the
-  /// library. A message is written by the thread that publishes it, as far as the network takes it at once; nothing here blocks a thread of
+  /// Each connection has a thread, which serves the library. As a rule it also posts what arrives, for about a millisecond at a time: then
+  /// the pool goes on or, if one handler takes longer than a quarter of a second, a new thread serves the library. A message is written by the thread that publishes it, as far as the network takes it at once; nothing here blocks a thread of
   /// the pool. The library's session is clean: what a link needs after a break, it asks for
   /// itself.
   public final class MQTTTransport: LinkTransport {
@@ -78,8 +78,7 @@
       (self.host, self.security, self.credentials) = (host, security, credentials)
       self.port = port ?? (security == .none ? 1883 : 8883)
       (self.keepAlive, self.patience, self.farewell) = (max(keepAlive, .seconds(5)), patience, farewell)
-      // The broker waits one and a half times as long for a sign of life, which the library gives once in that time.
-      self.lookInterval = lookInterval ?? self.keepAlive / 8
+      self.lookInterval = lookInterval ?? .milliseconds(250)
     }
 
     deinit { connection.withLock { $0 }?.end(inOrder: false) }
