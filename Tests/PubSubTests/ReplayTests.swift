@@ -72,7 +72,7 @@ import Testing
     let successor: Successor?
   }
 
-  @Test func `Rule 5: who subscribes as the former sticky event goes does not receive the one that replaces it`() {
+  @Test func `Rule 5: a handler subscribed as the former sticky event goes does not receive its successor`() {
     let bus = EventBus()
     let (log, subscriptions) = (Log<String>(), Log<EventBus.Subscription>())
     // A first one, so that the new one is added to a block that the post has found.

@@ -110,6 +110,18 @@ import Testing
     #expect(log.all == ["first", "drained", "second"])
   }
 
+  /// Starts a thread that posts, and may end inside a handler; the caller keeps the bus.
+  private static func startThread(on bus: EventBus) -> pthread_t {
+    var thread = pthread_t()
+    pthread_create(
+      &thread, nil,
+      { bus in
+        Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
+        return nil
+      }, Unmanaged.passUnretained(bus).toOpaque())
+    return thread
+  }
+
   /// In a process of its own, which ends without a look for leaks: what the frames of the ended thread held is lost.
   @Test func `Rule 6: a thread that ends inside a handler keeps nothing`() async {
     await #expect(processExitsWith: .exitCode(0)) {
@@ -119,13 +131,7 @@ import Testing
         captured.use()
         pthread_exit(nil)
       }
-      var thread = pthread_t()
-      pthread_create(
-        &thread, nil,
-        { bus in
-          Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
-          return nil
-        }, Unmanaged.passUnretained(bus).toOpaque())
+      let thread = `What a post under way keeps`.startThread(on: bus)
       pthread_join(thread, nil)
       subscription.cancel()
       // In the portable build those frames hold a reference to what was captured.
@@ -144,13 +150,7 @@ import Testing
         pthread_exit(nil)
       }
       let outer = bus.subscribe(to: Tick.self) { _ in bus.post(Tock()) }
-      var thread = pthread_t()
-      pthread_create(
-        &thread, nil,
-        { bus in
-          Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
-          return nil
-        }, Unmanaged.passUnretained(bus).toOpaque())
+      let thread = `What a post under way keeps`.startThread(on: bus)
       hasBegun.wait()
       for (name, subscription) in [("inner", ending), ("outer", outer)] {
         subscription.cancel()

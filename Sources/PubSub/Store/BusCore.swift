@@ -13,7 +13,7 @@ final class BusCore: @unchecked Sendable {
   private let lastID = Atomic<UInt64>(0)
   /// Whether ``Garbage/endRuns(into:)`` is due, because a post has moved on from a cancelled handler.
   ///
-  /// It is set without the lock; whoever holds the lock looks at it after unlocking (``endRunsIfOwed()``).
+  /// It is set without the lock; a thread that holds the lock looks at it after unlocking (``endRunsIfOwed()``).
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard or a subscription to `Undelivered` sees posts of types without subscribers.
   let seesEveryPost = Atomic<Bool>(false)
