@@ -10,8 +10,10 @@ import Testing
   func aLoopInTheMiddleOfAChainEnds(ending: BreakingChain.Ending) async throws {
     try await ProbeSession.run("ServiceProbe") { probe in
       let manager = try ServiceManagerDouble(.path, in: probe.directory)
+      // Only the loop that does not end waits for its budget; it must be the only one to overrun it.
+      let budget = ending == .ignoresCancellation ? "3000" : ProbeSession.longBudget
       async let finished = runProgram(
-        probe.arguments() + ["--chain", ending.rawValue, "--budget", "300"],
+        probe.arguments() + ["--chain", ending.rawValue, "--budget", budget],
         environment: ["NOTIFY_SOCKET": manager.address])
       let expected = ending.lines.map { "chain \($0)" }
       // The last line comes twice: when the chain is held, and when it is held again.
@@ -32,7 +34,8 @@ import Testing
       try await Shell.bash.run { terminal in
         try await probe.launch("--slow 3600000", "--budget 500", on: terminal)
         terminal.control("Z")
-        try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 0.5 seconds: slow")
+        // The host speaks if the application got no processor in time; the record names the code in any case.
+        try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 0.5 seconds:")
         try await terminal.jobHasStopped(in: .bash)
         terminal.line("fg")
         // The process may stop before the release has noticed that it was cancelled.

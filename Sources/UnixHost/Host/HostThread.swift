@@ -38,7 +38,7 @@ class HostThread<Machine: HostMachine> {
   private var signalWatch = SignalWatch()
   private(set) var machine: Machine
   /// The deadline of the machine, on a clock that stands still while the process does.
-  private var deadline: Instant?
+  private var deadline = HostDeadline()
   private(set) var isFinished = false
 
   init(_ parts: Parts, machine: Machine) {
@@ -114,10 +114,7 @@ class HostThread<Machine: HostMachine> {
     guard !isFinished else { return }
     if count > 0 { take(descriptors[(2 + watched.count + logindDescriptors.count)...]) }
     for fact in watch.take(descriptors[2..<(2 + watched.count)]) { tell(fact) }
-    if let time = deadline, running >= time {
-      deadline = nil
-      process(.deadlinePassed)
-    }
+    if deadline.hasPassed(at: running, grace: machine.budgets.grace) { process(.deadlinePassed) }
     let now = Instant.now
     passTime(now)
     takeLogind(now)
@@ -172,12 +169,9 @@ class HostThread<Machine: HostMachine> {
   /// The time of a clock that stands still while the process does.
   private var running: Instant { .now - parts.standstill.lost }
 
-  /// The longest wait while a deadline of the machine runs, so that a short stop is noticed, too.
-  private static var waitWithDeadline: Duration { .milliseconds(100) }
-
   private func timeout() -> Int32 {
     var next = ([logindDeadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
-    if deadline != nil { next = min(next, .now + min(timeLeft, Self.waitWithDeadline)) }
+    if deadline.isArmed { next = min(next, .now + min(timeLeft, HostDeadline.wait)) }
     if let time = signalWatch.deadline { next = min(next, .now + (time - SignalPipe.now)) }
     let wait = next - Instant.now
     // Round up, so that the last millisecond is not spent in a busy loop.
@@ -224,10 +218,10 @@ class HostThread<Machine: HostMachine> {
   }
 
   /// Arms the deadline after which ``HostEvent/deadlinePassed`` comes, instead of an earlier one; nil disarms it.
-  final func arm(_ duration: Duration?) { deadline = duration.map { running + $0 } }
+  final func arm(_ duration: Duration?) { deadline.arm(duration, at: running) }
 
   /// The time until the armed deadline; zero if none is armed.
-  final var timeLeft: Duration { deadline.map { max(.zero, $0 - running) } ?? .zero }
+  final var timeLeft: Duration { deadline.timeLeft(at: running) }
 
   /// Ends the host's work; if the main actor does not answer, ends the process at once.
   final func finish(_ status: Int32, mainActorAnswers: Bool) {
