@@ -8,17 +8,76 @@
 #include <stdlib.h>
 #include <time.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t condition;
+// A lock, and a condition for which one thread waits.
+struct waiting {
+  pthread_mutex_t mutex;
+  pthread_cond_t condition;
+};
+
+static struct waiting timer, lingering;
 static bool is_woken;
 static atomic_bool is_started;
 
+struct work {
+  void (*body)(void *);
+  void *argument;
+};
+
+// How long a thread waits for another job when its own has ended, in nanoseconds: a new thread takes longer than a small save.
+static const int64_t linger_time = 5000000000;
+// Whether a thread waits so, and its next job, whose body is NULL as long as there is none.
+static bool lingers;
+static struct work next_work;
+
+static void prepare(struct waiting *waiting) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+#if !defined(__APPLE__)
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+#endif
+  pthread_mutex_init(&waiting->mutex, NULL);
+  pthread_cond_init(&waiting->condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+}
+
 // A forked child has a copy of this state, and none of its parent's threads.
-static void forget_thread(void) {
-  mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+static void forget_threads(void) {
+  prepare(&timer);
+  prepare(&lingering);
   is_woken = false;
+  lingers = false;
+  next_work = (struct work){NULL, NULL};
   atomic_store(&is_started, false);
 }
+
+static void prepare_once(void) {
+  prepare(&timer);
+  prepare(&lingering);
+  pthread_atfork(NULL, NULL, forget_threads);
+}
+
+static void prepare_all(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare_once);
+}
+
+// Waits with the lock held; returns false when the time has passed. `limit` is of the condition's clock.
+#if defined(__APPLE__)
+#define WAIT pthread_cond_timedwait_relative_np
+
+static struct timespec limit_after(int64_t nanoseconds) {
+  return (struct timespec){nanoseconds / 1000000000, nanoseconds % 1000000000};
+}
+#else
+#define WAIT pthread_cond_timedwait
+
+static struct timespec limit_after(int64_t nanoseconds) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  nanoseconds += now.tv_nsec;
+  return (struct timespec){now.tv_sec + nanoseconds / 1000000000, nanoseconds % 1000000000};
+}
+#endif
 
 // Starts a thread that takes no signals: they belong to the threads of the program, except those of a fault, for which
 // crash handlers stand, and the one with which a backtracer or a profiler interrupts each thread.
@@ -29,10 +88,10 @@ static bool start(void *(*body)(void *), void *argument) {
   for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
   pthread_sigmask(SIG_SETMASK, &blocked, &present);
   pthread_t thread;
-  bool is_started = pthread_create(&thread, NULL, body, argument) == 0;
+  bool has_started = pthread_create(&thread, NULL, body, argument) == 0;
   pthread_sigmask(SIG_SETMASK, &present, NULL);
-  if (is_started) pthread_detach(thread);
-  return is_started;
+  if (has_started) pthread_detach(thread);
+  return has_started;
 }
 
 static void set_name(const char *name) {
@@ -49,20 +108,45 @@ static void *begin(void *body) {
   return NULL;
 }
 
-struct work {
-  void (*body)(void *);
-  void *argument;
-};
+// Waits for another job, unless another thread does already; returns false if there is none.
+static bool linger(struct work *work) {
+  struct timespec limit = limit_after(linger_time);
+  pthread_mutex_lock(&lingering.mutex);
+  *work = (struct work){NULL, NULL};
+  if (!lingers) {
+    lingers = true;
+    for (int error = 0; next_work.body == NULL && error == 0;) {
+      error = WAIT(&lingering.condition, &lingering.mutex, &limit);
+    }
+    *work = next_work;
+    next_work.body = NULL;
+    lingers = false;
+  }
+  pthread_mutex_unlock(&lingering.mutex);
+  return work->body != NULL;
+}
 
 static void *begin_work(void *argument) {
   struct work work = *(struct work *)argument;
   free(argument);
   set_name("work");
-  work.body(work.argument);
+  do work.body(work.argument);
+  while (linger(&work));
   return NULL;
 }
 
+static bool pass_on(struct work work) {
+  pthread_mutex_lock(&lingering.mutex);
+  bool is_passed_on = lingers && next_work.body == NULL;
+  if (is_passed_on) next_work = work;
+  pthread_mutex_unlock(&lingering.mutex);
+  if (is_passed_on) pthread_cond_signal(&lingering.condition);
+  return is_passed_on;
+}
+
 bool scheduling_thread_start(void (*body)(void *), void *argument) {
+  prepare_all();
+  if (pass_on((struct work){body, argument})) return true;
   struct work *work = malloc(sizeof *work);
   if (work == NULL) return false;
   *work = (struct work){body, argument};
@@ -73,15 +157,7 @@ bool scheduling_thread_start(void (*body)(void *), void *argument) {
 
 bool scheduling_timer_start(void (*body)(void)) {
   if (atomic_load(&is_started)) return true;
-  static bool is_following_forks;
-  if (!is_following_forks) is_following_forks = pthread_atfork(NULL, NULL, forget_thread) == 0;
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-#if !defined(__APPLE__)
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-#endif
-  pthread_cond_init(&condition, &attributes);
-  pthread_condattr_destroy(&attributes);
+  prepare_all();
   // Before the thread runs, so that a wake-up finds it.
   atomic_store(&is_started, true);
   if (!start(begin, (void *)body)) atomic_store(&is_started, false);
@@ -93,26 +169,17 @@ static void *end(void *nothing) { return nothing; }
 bool scheduling_thread_can_start(void) { return start(end, NULL); }
 
 void scheduling_timer_wait(int64_t nanoseconds) {
-  pthread_mutex_lock(&mutex);
-#if defined(__APPLE__)
-  struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-#define WAIT pthread_cond_timedwait_relative_np
-#else
-  struct timespec limit;
-  clock_gettime(CLOCK_MONOTONIC, &limit);
-  nanoseconds += limit.tv_nsec;
-  limit = (struct timespec){limit.tv_sec + nanoseconds / 1000000000, nanoseconds % 1000000000};
-#define WAIT pthread_cond_timedwait
-#endif
-  for (int error = 0; !is_woken && error == 0;) error = WAIT(&condition, &mutex, &limit);
+  struct timespec limit = limit_after(nanoseconds);
+  pthread_mutex_lock(&timer.mutex);
+  for (int error = 0; !is_woken && error == 0;) error = WAIT(&timer.condition, &timer.mutex, &limit);
   is_woken = false;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&timer.mutex);
 }
 
 void scheduling_timer_wake(void) {
   if (!atomic_load(&is_started)) return;
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&timer.mutex);
   is_woken = true;
-  pthread_cond_signal(&condition);
-  pthread_mutex_unlock(&mutex);
+  pthread_cond_signal(&timer.condition);
+  pthread_mutex_unlock(&timer.mutex);
 }

@@ -8,7 +8,9 @@ package enum WorkThread {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Performs a job on a thread of its own; on the caller's thread if the system can create no other.
+  /// Performs a job on a thread that has no other; on the caller's thread if the system can create none.
+  ///
+  /// The thread waits for another job for five seconds. A new thread for each would take longer than a small save.
   package static func perform(_ body: @escaping @Sendable () -> Void) {
     let job = Unmanaged.passRetained(Job(body))
     let hasStarted = scheduling_thread_start(

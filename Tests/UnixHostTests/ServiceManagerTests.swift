@@ -37,7 +37,7 @@ import Testing
       [Service]
       Type=notify
       NotifyAccess=main
-      WatchdogSec=1
+      WatchdogSec=4
       Environment=SWIFT_BACKTRACE=enable=no
       \(environment)ExecStart=\(probe.arguments().joined(separator: " ")) \(options)
       ExecReload=/bin/kill -HUP $MAINPID
@@ -99,14 +99,14 @@ import Testing
           ctl start probe; echo "start $?"
           ctl show -p ActiveState -p StatusText probe
           ctl reload probe; echo "reload $?"
-          sleep 3
-          ctl show -p ActiveState -p NRestarts probe | sed 's/^/after three times the watchdog: /'
+          sleep 9
+          ctl show -p ActiveState -p NRestarts probe | sed 's/^/after twice the watchdog: /'
           ctl stop probe; echo "stop $?"
           ctl show -p Result -p ExecMainStatus -p ExecMainCode probe
           """)
       for line in [
         "start 0", "ActiveState=active", "StatusText=launched, and in one line", "reload 0",
-        "after three times the watchdog: ActiveState=active", "stop 0", "Result=success", "ExecMainStatus=0",
+        "after twice the watchdog: ActiveState=active", "stop 0", "Result=success", "ExecMainStatus=0",
       ] {
         #expect(lines.contains(line), "\(lines)")
       }
@@ -135,7 +135,7 @@ import Testing
   @Test func aRealManagerEndsAStartThatHasGivenUp() async throws {
     try await ProbeSession.run("ServiceProbe") { probe in
       let lines = try await underManager(
-        probe, options: "--retries 1 --acquire-failures 2 --extension 500", unit: "TimeoutStartSec=2",
+        probe, options: "--retries 1 --acquire-failures 2 --extension 500", unit: "TimeoutStartSec=5",
         script: """
           ctl start --no-block probe
           for _ in $(seq 300); do

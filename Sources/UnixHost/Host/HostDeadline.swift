@@ -11,7 +11,7 @@ struct HostDeadline: Sendable, Hashable {
   /// The time between two looks from which the machine is at fault.
   static let gap = wait * 2
   /// The sum of all extensions, so that the process ends on a machine that is always late, too.
-  static let leeway = Duration.seconds(2)
+  static let leeway = Duration.seconds(1)
 
   /// The time of the deadline; nil if none is armed.
   private var time: Instant?

@@ -25,7 +25,8 @@ import Foundation
       .delivery(scale),
       .memory(scale), .counts(), .notification(scale), .cycles(scale), .resources(scale), .bridging(scale),
       .observers(scale),
-      .journal(scale), .saving(scale), .savingMuch(scale), .restoring(scale), .unchangedState(scale),
+      .journal(scale), .saving(scale), .savingMore(scale), .savingMuch(scale), .restoring(scale),
+      .unchangedState(scale),
     ]
   }
 
