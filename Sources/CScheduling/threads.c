@@ -14,7 +14,7 @@ struct waiting {
   pthread_cond_t condition;
 };
 
-static struct waiting timer, lingering;
+static struct waiting timer, spare;
 static bool is_woken;
 static atomic_bool is_started;
 
@@ -24,9 +24,10 @@ struct work {
 };
 
 // How long a thread waits for another job when its own has ended, in nanoseconds: a new thread takes longer than a small save.
-static const int64_t linger_time = 5000000000;
-// Whether a thread waits so, and its next job, whose body is NULL as long as there is none.
-static bool lingers;
+static const int64_t spare_time = 5000000000;
+// Whether a thread waits so.
+static bool has_spare;
+// The next job of that thread; its body is NULL as long as there is none.
 static struct work next_work;
 
 static void prepare(struct waiting *waiting) {
@@ -43,16 +44,16 @@ static void prepare(struct waiting *waiting) {
 // A forked child has a copy of this state, and none of its parent's threads.
 static void forget_threads(void) {
   prepare(&timer);
-  prepare(&lingering);
+  prepare(&spare);
   is_woken = false;
-  lingers = false;
+  has_spare = false;
   next_work = (struct work){NULL, NULL};
   atomic_store(&is_started, false);
 }
 
 static void prepare_once(void) {
   prepare(&timer);
-  prepare(&lingering);
+  prepare(&spare);
   pthread_atfork(NULL, NULL, forget_threads);
 }
 
@@ -61,7 +62,8 @@ static void prepare_all(void) {
   pthread_once(&once, prepare_once);
 }
 
-// Waits with the lock held; returns false when the time has passed. `limit` is of the condition's clock.
+// WAIT takes a condition, its lock, and a limit that limit_after has made; it returns an error number, ETIMEDOUT at the limit. The limit
+// is the length of the wait on Apple's systems, and a time of the condition's clock elsewhere.
 #if defined(__APPLE__)
 #define WAIT pthread_cond_timedwait_relative_np
 
@@ -109,20 +111,20 @@ static void *begin(void *body) {
 }
 
 // Waits for another job, unless another thread does already; returns false if there is none.
-static bool linger(struct work *work) {
-  struct timespec limit = limit_after(linger_time);
-  pthread_mutex_lock(&lingering.mutex);
+static bool take_next(struct work *work) {
+  struct timespec limit = limit_after(spare_time);
+  pthread_mutex_lock(&spare.mutex);
   *work = (struct work){NULL, NULL};
-  if (!lingers) {
-    lingers = true;
+  if (!has_spare) {
+    has_spare = true;
     for (int error = 0; next_work.body == NULL && error == 0;) {
-      error = WAIT(&lingering.condition, &lingering.mutex, &limit);
+      error = WAIT(&spare.condition, &spare.mutex, &limit);
     }
     *work = next_work;
     next_work.body = NULL;
-    lingers = false;
+    has_spare = false;
   }
-  pthread_mutex_unlock(&lingering.mutex);
+  pthread_mutex_unlock(&spare.mutex);
   return work->body != NULL;
 }
 
@@ -131,16 +133,16 @@ static void *begin_work(void *argument) {
   free(argument);
   set_name("work");
   do work.body(work.argument);
-  while (linger(&work));
+  while (take_next(&work));
   return NULL;
 }
 
 static bool pass_on(struct work work) {
-  pthread_mutex_lock(&lingering.mutex);
-  bool is_passed_on = lingers && next_work.body == NULL;
+  pthread_mutex_lock(&spare.mutex);
+  bool is_passed_on = has_spare && next_work.body == NULL;
   if (is_passed_on) next_work = work;
-  pthread_mutex_unlock(&lingering.mutex);
-  if (is_passed_on) pthread_cond_signal(&lingering.condition);
+  pthread_mutex_unlock(&spare.mutex);
+  if (is_passed_on) pthread_cond_signal(&spare.condition);
   return is_passed_on;
 }
 
@@ -171,7 +173,8 @@ bool scheduling_thread_can_start(void) { return start(end, NULL); }
 void scheduling_timer_wait(int64_t nanoseconds) {
   struct timespec limit = limit_after(nanoseconds);
   pthread_mutex_lock(&timer.mutex);
-  for (int error = 0; !is_woken && error == 0;) error = WAIT(&timer.condition, &timer.mutex, &limit);
+  // Once: the caller computes anew how long it waits.
+  if (!is_woken) WAIT(&timer.condition, &timer.mutex, &limit);
   is_woken = false;
   pthread_mutex_unlock(&timer.mutex);
 }

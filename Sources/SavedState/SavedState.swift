@@ -19,7 +19,7 @@ import Scheduling
 /// Values that have not changed cost no write.
 ///
 /// A save replaces the file as a whole. Whenever the process or the machine dies, the next process finds the state of the last save
-/// that ended, or that of a later one. The file is encoded and written on a thread of its own.
+/// that ended, or that of a later one. The file is encoded and written on a thread that does nothing else.
 ///
 /// All members are used on the main actor.
 @MainActor public final class SavedState: Observable {

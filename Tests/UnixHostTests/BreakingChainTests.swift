@@ -34,7 +34,7 @@ import Testing
       try await Shell.bash.run { terminal in
         try await probe.launch("--slow 3600000", "--budget 500", on: terminal)
         terminal.control("Z")
-        // The host speaks if the application got no processor in time; the record names the code in any case.
+        // The host reports it if the application got no processor in time; the record names the code in any case.
         try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 0.5 seconds:")
         try await terminal.jobHasStopped(in: .bash)
         terminal.line("fg")

@@ -124,7 +124,7 @@ import Testing
       }
     }
     #expect(machine.handle(.transitionFinished(id: 2)) == [.finish(status: 0, mainActorAnswers: true)])
-    #expect(machine.repetitionsEnd == .milliseconds(3500))
+    #expect(machine.repetitionsEnd == .seconds(5))
   }
 
   @Test func aKeyInsists() {

@@ -8,14 +8,14 @@
 /// it. One thread at a time may call it.
 bool scheduling_timer_start(void (*_Nonnull body)(void));
 
-/// Waits for a wake-up, or until the time has passed. Only the thread calls it.
+/// Waits for a wake-up, or until the time has passed, or for less. Only the thread calls it.
 void scheduling_timer_wait(int64_t nanoseconds);
 
 /// Ends the present wait or, if there is none, the next one. Does nothing if the thread does not run.
 void scheduling_timer_wake(void);
 
-/// Runs a body on a thread that runs no other, and takes no signals but those of a fault or a profiler: one that has ended another
-/// body in the last five seconds, or else a new one. Returns false if the system cannot create it.
+/// Runs a body on a thread that runs no other body at the time. It is a new thread, unless one has ended its body in the last five seconds. It takes no signals
+/// but those of a fault or a profiler. Returns false if the system cannot create it.
 bool scheduling_thread_start(void (*_Nonnull body)(void *_Nonnull), void *_Nonnull argument);
 
 /// Whether the system creates threads for this process at present.

@@ -8,6 +8,9 @@ struct HostBudgets: Sendable, Hashable {
   /// *suspended*.
   var grace: Duration = .milliseconds(500)
 
+  /// The longest time from the end of a budget to the end of the host's wait, if the host is late itself.
+  var longestGrace: Duration { grace + HostDeadline.limit + grace }
+
   func length(of callback: ApplicationCallback) -> Duration {
     callback == .didEnterBackground ? didEnterBackground : willTerminate
   }

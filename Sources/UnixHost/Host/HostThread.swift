@@ -37,7 +37,7 @@ class HostThread<Machine: HostMachine> {
   var logind: LogindWatch?
   private var signalWatch = SignalWatch()
   private(set) var machine: Machine
-  /// The deadline of the machine, on a clock that stands still while the process does.
+  /// The deadline that the state machine has armed, on a clock that stands still while the process does.
   private var deadline = HostDeadline()
   private(set) var isFinished = false
 
@@ -114,7 +114,7 @@ class HostThread<Machine: HostMachine> {
     guard !isFinished else { return }
     if count > 0 { take(descriptors[(2 + watched.count + logindDescriptors.count)...]) }
     for fact in watch.take(descriptors[2..<(2 + watched.count)]) { tell(fact) }
-    if deadline.hasPassed(at: running, grace: machine.budgets.grace) { process(.deadlinePassed) }
+    if deadline.check(at: running, grace: machine.budgets.grace) { process(.deadlinePassed) }
     let now = Instant.now
     passTime(now)
     takeLogind(now)

@@ -159,7 +159,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
   private var reloadFailure: String?
   private var effects: [Effect] = []
 
-  var repetitionsEnd: Duration? { orders.repetitionsEnd(within: budgets.willTerminate + budgets.grace) }
+  var repetitionsEnd: Duration? { orders.repetitionsEnd(within: budgets.willTerminate + budgets.longestGrace) }
 
   /// Creates the machine of a service that has not begun.
   init(budgets: HostBudgets = HostBudgets(), terms: Terms) {

@@ -259,7 +259,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   private var effects: [Effect] = []
 
   var repetitionsEnd: Duration? {
-    let end = budgets.didEnterBackground + budgets.willTerminate + budgets.grace
+    let end = budgets.didEnterBackground + budgets.willTerminate + budgets.longestGrace
     return [orders.repetitionsEnd(within: end), hangUpTaken.map { $0 + EndOrders.copyWindow }].compactMap { $0 }.max()
   }
 

@@ -7,13 +7,13 @@ import SavedState
 extension Section {
   /// Saves a value, beside the same value encoded, written, flushed and renamed by hand; in turn, on the same disk.
   ///
-  /// The floor leaves the main actor free, as a save does: it writes on a thread of its queue. What the same calls take
-  /// on the main actor itself stands beside it.
+  /// By hand the same is done on a queue that the main actor awaits, because a save leaves the main actor free, too. What
+  /// the same calls take on the main actor itself stands beside it.
   ///
   /// Each size has a section of its own, because a large save leaves cold caches to a small one.
   static func saving(_ scale: Scale) -> Section { saving("saving", "A save", scale, Row.small, 1) }
 
-  /// The same with more.
+  /// The same with a megabyte.
   static func savingMore(_ scale: Scale) -> Section { saving("saving-more", "A larger save", scale, Row.middle, 1_000) }
 
   private static func saving(
