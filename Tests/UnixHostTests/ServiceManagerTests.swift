@@ -46,7 +46,7 @@ import Testing
       """, to: "probe.service")
     if let socket { try probe.directory.write("[Socket]\n\(socket)\n", to: "probe.socket") }
     try probe.directory.write(Self.inside(probe.directory.path, script), to: "inside.sh")
-    let group = "app-lifecycle-\(getpid())"
+    let group = "app-lifecycle-manager-\(getpid())"
     let outside = """
       cd /sys/fs/cgroup/systemd && mkdir \(group) || exit 99
       (echo $BASHPID > \(group)/cgroup.procs
