@@ -24,7 +24,7 @@ import Testing
 
   @Test func `gives the main actor the grace period after a check that came late`() {
     #expect(passes(checks(100...600) + checks(1300...2300)) == [1800])
-    // The grace period that was under way began before the host was late.
+    // Also if it came before the deadline, with less than that time left.
     #expect(passes(checks(100...500) + checks(900...1600)) == [1400])
     // The last moment from which it is given.
     #expect(passes(checks(100...900) + checks(2000...2600)) == [2500])

@@ -1,4 +1,4 @@
-// The thread of TimerThread.swift, and its wait; the thread of WorkThread.swift; the variables of Environment.swift.
+// The thread of TimerThread.swift, and its wait; the threads of WorkThread.swift; the variables of Environment.swift.
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@ void scheduling_timer_wait(int64_t nanoseconds);
 /// Ends the present wait or, if there is none, the next one. Does nothing if the thread does not run.
 void scheduling_timer_wake(void);
 
-/// Runs a body on a thread that runs no other body at the time. It is a new thread, unless one has ended its body in the last five seconds. It takes no signals
-/// but those of a fault or a profiler. Returns false if the system cannot create it.
+/// Runs a body on a thread that runs no other body at the time: a new one, unless a thread has ended its body in the last five seconds. It takes
+/// no signals but those of a fault or a profiler. Returns false if the system cannot create it.
 bool scheduling_thread_start(void (*_Nonnull body)(void *_Nonnull), void *_Nonnull argument);
 
 /// Whether the system creates threads for this process at present.

@@ -14,30 +14,33 @@ struct HostDeadline: Sendable, Hashable {
   /// that is always late, too.
   static let limit = Duration.seconds(1)
 
-  /// The time for which the deadline was armed; nil if it is not armed.
-  private var armed: Instant?
-  /// The same time, or the end of the grace period after the last late check.
-  private var end = Instant.now
-  private var lastCheck = Instant.now
+  private struct Armed: Sendable, Hashable {
+    let deadline: Instant
+    /// The deadline, or the end of the grace period after the last late check.
+    var end: Instant
+    var lastCheck: Instant
+  }
+
+  /// Nil if the deadline is not armed.
+  private var armed: Armed?
 
   var isArmed: Bool { armed != nil }
 
   /// Arms the deadline instead of an earlier one; nil disarms it.
   mutating func arm(_ duration: Duration?, at now: Instant) {
-    armed = duration.map { now + $0 }
-    (end, lastCheck) = (armed ?? now, now)
+    armed = duration.map { Armed(deadline: now + $0, end: now + $0, lastCheck: now) }
   }
 
   /// The time until the deadline; zero if none is armed.
-  func timeLeft(at now: Instant) -> Duration { isArmed ? max(.zero, end - now) : .zero }
+  func timeLeft(at now: Instant) -> Duration { armed.map { max(.zero, $0.end - now) } ?? .zero }
 
   /// Returns whether the deadline has passed; disarms it then.
   mutating func check(at now: Instant, grace: Duration) -> Bool {
-    guard let armed else { return false }
-    if now - lastCheck >= Self.gap, now - armed <= Self.limit { end = max(end, now + grace) }
-    lastCheck = now
-    guard now >= end else { return false }
-    self.armed = nil
-    return true
+    guard var present = armed else { return false }
+    let isLate = now - present.lastCheck >= Self.gap
+    if isLate, now - present.deadline <= Self.limit { present.end = max(present.end, now + grace) }
+    present.lastCheck = now
+    armed = now < present.end ? present : nil
+    return armed == nil
   }
 }
