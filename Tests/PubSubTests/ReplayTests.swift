@@ -176,6 +176,49 @@ import Testing
     #expect(tokens.count { $0.thing != nil } <= 32)
   }
 
+  @Test func `Rule 15: after the end of the bus a topic keeps nothing`() {
+    struct Kept: BusEvent, StickyEvent {
+      let token: Thing
+    }
+    var bus: EventBus? = EventBus()
+    let (topic, subject) = (bus!.topic(Kept.self), Thing())
+    topic.post(Kept(token: Thing()), from: subject)
+    bus = nil
+    var tokens: [WeakThing] = []
+    for subject in [nil, subject] {
+      let token = Thing()
+      topic.post(Kept(token: token), from: subject)
+      tokens.append(WeakThing(token))
+    }
+    #expect(tokens.allSatisfy { $0.thing == nil })
+    withExtendedLifetime(subject) {}
+  }
+
+  /// Subscribing may release what a subscription without its owner had captured, and that may post.
+  @MainActor @Test(arguments: [false, true])
+  func `Rule 15: an event that comes while a main-actor handler subscribes is not replayed again`(once: Bool) {
+    final class LastWords: Sendable {
+      let (bus, number): (EventBus, Int)
+      init(_ bus: EventBus, _ number: Int) { (self.bus, self.number) = (bus, number) }
+      deinit { MainActor.assumeIsolated { bus.post(ModeDidChange(mode: "last words \(number)")) } }
+    }
+    let (bus, owner) = (EventBus(), Thing())
+    bus.post(ModeDidChange(mode: "first"))
+    let logs = (0..<200).map { number in
+      let log = Log<String>()
+      if number % 50 == 0 {
+        let words = LastWords(bus, number)
+        bus.subscribe(to: Tick.self, for: Thing()) { _, _ in withExtendedLifetime(words) {} }
+      }
+      bus.subscribe(to: ModeDidChange.self, for: owner, replay: .latest, once: once) { log.add($1.mode) }
+      return log
+    }
+    #expect(bus.latest(of: ModeDidChange.self)?.mode != "first", "a sweep has been due")
+    for modes in logs.map(\.all) {
+      #expect(!modes.isEmpty && Set(modes).count == modes.count && (!once || modes.count == 1))
+    }
+  }
+
   private struct WeakThing {
     weak var thing: Thing?
     init(_ thing: Thing) { self.thing = thing }

@@ -184,7 +184,7 @@ extension BusCore {
       followWatchers()
     }
     // Subscriptions may keep the core for long.
-    for store in withLock({ _ in stores }) { store.removeLatest() }
+    for store in withLock({ _ in stores }) { store.removeLatest(forGood: true) }
   }
 
   /// Calls the action when the handler of a cancelled subscription, in one store or in all, does not run.

@@ -71,8 +71,9 @@ class HandlerStore: @unchecked Sendable {
     preconditionFailure("a subclass must override this method")
   }
 
-  /// Removes the latest event of a sticky type, and those of all subjects.
-  func removeLatest() { preconditionFailure("a subclass must override this method") }
+  /// Removes the latest event of a sticky type, and those of all subjects; for good at the end of the bus, as a ``Topic`` may
+  /// still post.
+  func removeLatest(forGood isLast: Bool = false) { preconditionFailure("a subclass must override this method") }
 
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }

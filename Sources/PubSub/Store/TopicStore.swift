@@ -14,6 +14,8 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   private let place = UnsafeMutablePointer<E>.allocate(capacity: 1)
   /// Whether the memory has an event; the order lock guards it, and the events of subjects.
   @exclusivity(unchecked) private var hasLatest = false
+  /// Whether the bus still exists, which keeps the latest event; the order lock guards it.
+  @exclusivity(unchecked) private var keepsLatest = true
   /// The latest event of each subject.
   private var ofSubjects: [ObjectIdentifier: KeptEvent] = [:]
   /// The number of subjects at which those that are gone are looked for.
@@ -52,8 +54,13 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
       if isWeaklyKept { initializeWeakly(new, event) } else { new.initialize(to: event.pointee) }
       var hadLatest = false
       withOrder {
-        hadLatest = replaceLatest(by: new, former)
-        if let subject, let kept { keep(kept, of: subject, &released) }
+        if keepsLatest {
+          hadLatest = replaceLatest(by: new, former)
+          if let subject, let kept { keep(kept, of: subject, &released) }
+        } else {
+          former.moveInitialize(from: new, count: 1)
+          hadLatest = true
+        }
         body()
       }
       if hadLatest { former.deinitialize(count: 1) }
@@ -126,10 +133,11 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
 
   func latest(from subject: (any AnyObject & Sendable)?) -> E? { withOrder { latestInOrder(from: subject) } }
 
-  override func removeLatest() {
+  override func removeLatest(forGood isLast: Bool = false) {
     var removed: [ObjectIdentifier: KeptEvent] = [:]
     withTwoPlaces { _, former in
       let hadLatest = withOrder {
+        if isLast { keepsLatest = false }
         swap(&removed, &ofSubjects)
         return replaceLatest(by: nil, former)
       }

@@ -52,11 +52,15 @@ extension EventBus {
     replay: ImmediateReplay<E> = .none, once: Bool = false, label: String? = nil, fileID: String = #fileID,
     line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
-    let only = OnceOnly(if: once)
-    var called = handler
-    if let only { called = { if only.begin() { try handler($0) } } }
-    let subscription = register(type, from: subject, priority, label, fileID, line, only, .of(onMainActor: called))
-    if replay.isLatest { call(called, withLatestOf: type, subscription.subscriber, from: subject) }
+    let (only, pending) = (OnceOnly(if: once), PendingReplay(if: replay.isLatest))
+    let called: @MainActor (E) throws -> Void = {
+      pending?.isDue = false
+      if only?.begin() ?? true { try handler($0) }
+    }
+    let subscription = register(
+      type, from: subject, priority, label, fileID, line, only,
+      .of(onMainActor: only == nil && pending == nil ? handler : called))
+    if pending?.isDue ?? false { call(called, withLatestOf: type, subscription.subscriber, from: subject) }
     return subscription
   }
 
@@ -118,12 +122,16 @@ extension EventBus {
     line: Int = #line, _ handler: @escaping @MainActor (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let only = OnceOnly(if: once)
-    var called = handler
-    if let only { called = { if only.begin() { try handler($0, $1) } } }
+    let (only, pending) = (OnceOnly(if: once), PendingReplay(if: replay.isLatest))
+    let called: @MainActor (Owner, E) throws -> Void = {
+      pending?.isDue = false
+      if only?.begin() ?? true { try handler($0, $1) }
+    }
     let subscription = register(
-      type, only, Registration.makeOwned(details, in: core, by: owner, onMainActor: called))
-    if replay.isLatest {
+      type, only,
+      Registration.makeOwned(
+        details, in: core, by: owner, onMainActor: only == nil && pending == nil ? handler : called))
+    if pending?.isDue ?? false {
       call({ try called(owner, $0) }, withLatestOf: type, subscription.subscriber, from: subject)
     }
     return subscription
@@ -187,8 +195,8 @@ extension EventBus {
 
   /// Calls the handler of a new subscription with the latest event, if there is one.
   ///
-  /// No event can come between the subscription and this call: main-actor events are posted on the main actor, which is
-  /// busy here.
+  /// Main-actor events are posted on the main actor, which is busy here. So only code that subscribing itself has run can
+  /// have posted one in between (see ``PendingReplay``).
   private func call<E: MainActorEvent>(
     _ handler: @MainActor (E) throws -> Void, withLatestOf type: E.Type, _ subscriber: Subscriber,
     from subject: Subject?
