@@ -179,6 +179,7 @@ let package = Package(
       dependencies: ["AppLifecycle", "EventLink", "LinkWorkload", "PubSub", "Scheduling", "UnixHost"],
       path: "Tests/Support/LinkProbe"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
+    .target(name: "CSystemCalls", path: "Tests/Support/CSystemCalls"),
     .target(
       name: "PseudoTerminal", dependencies: ["CPseudoTerminal", "TerminalEmulation"],
       path: "Tests/Support/PseudoTerminal"),
@@ -257,7 +258,9 @@ let package = Package(
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(
       name: "PubSubTests",
-      dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "Scheduling", "StressEngine", "TestTraits"],
+      dependencies: [
+        "AppLifecycleTesting", "CPubSub", "CSystemCalls", "PubSub", "Scheduling", "StressEngine", "TestTraits",
+      ],
       swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .testTarget(
       name: "AppLifecycleTests",

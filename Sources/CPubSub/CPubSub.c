@@ -99,21 +99,29 @@ static __attribute__((constructor)) void register_barrier(void) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 }
 
+/// A set of processors: 8,192 is the most for which Linux can be built.
+typedef union {
+    cpu_set_t set;
+    char memory[8192 / 8];
+} processors;
+
 /// Lets this thread run on each processor in turn, which interrupts every other thread once. It replaces membarrier on
 /// old systems, and where a program has forbidden itself that call.
 static void visit_processors(void) {
-    cpu_set_t before, one;
-    if (sched_getaffinity(0, sizeof before, &before) != 0) abort();
+    processors before, one;
+    // It returns the size of the system's own sets, in bytes.
+    long size = syscall(SYS_sched_getaffinity, 0, sizeof before, &before);
+    if (size <= 0) abort();
     int visited = 0;
-    for (int processor = 0; processor < CPU_SETSIZE; processor++) {
-        CPU_ZERO(&one);
-        CPU_SET(processor, &one);
+    for (int processor = 0; processor < 8 * size; processor++) {
+        CPU_ZERO_S(sizeof one, &one.set);
+        CPU_SET_S(processor, sizeof one, &one.set);
         // It fails for processors that do not exist, or that the program may not use.
-        if (sched_setaffinity(0, sizeof one, &one) == 0) visited++;
+        if (sched_setaffinity(0, size, &one.set) == 0) visited++;
     }
     // Where the program has forbidden itself this call, too, there is no barrier, and memory would be freed under its readers.
     if (visited == 0) abort();
-    sched_setaffinity(0, sizeof before, &before);
+    sched_setaffinity(0, size, &before.set);
 }
 
 static void run_barrier(void) {
