@@ -18,7 +18,7 @@ extension SavedState: StateKeeper {
       }
     }
     // Restored late: no activation follows that would begin the settling.
-    if application.state == .active { becameActive() }
+    if application.present.state == .active { becameActive() }
   }
 
   package func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void) {

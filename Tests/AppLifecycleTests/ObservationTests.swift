@@ -1,4 +1,4 @@
-import AppLifecycle
+@testable import AppLifecycle
 import Observation
 import Scheduling
 import Testing
@@ -35,6 +35,22 @@ import Testing
     private let guarded = Guarded(0)
     var value: Int { guarded.withLock { $0 } }
     func add() { guarded.withLock { $0 += 1 } }
+  }
+
+  /// After the first read each change costs more.
+  @Test func `does not begin with reads of the package itself`() async throws {
+    let application = Self.application()
+    let database = try application.manage("database", while: .foreground) {}
+    let feed = try application.manage("feed", while: .foreground, after: database) { _ in }
+    let owner = Counter()
+    application.run(owner, while: .foreground, after: feed) { owner, _ in owner.add() }
+    for input in [SystemInput.launch, .home, .open, .memoryWarning] {
+      await application.handle(input)
+      await application.untilResourcesAreHeld()
+    }
+    #expect(owner.value == 2)
+    #expect(!application.isObserved && !database.holding.isObserved && !feed.holding.isObserved)
+    #expect(feed.status == .held && application.state == .active && application.isObserved && feed.holding.isObserved)
   }
 
   @Test func `tells of a change before it, while the old value stands`() async {

@@ -38,6 +38,14 @@ import Testing
     for _ in 0..<3 { for process in processes { try await process.system.play("wait:1s") } }
   }
 
+  @Test func `reads no observable property, after which each change would cost more`() async throws {
+    let (watcher, till) = (try watcher(), try member("till"))
+    for process in [watcher, till] { try await process.system.play("launch") }
+    try await settle(watcher, till)
+    #expect(fleet.members.count == 1)
+    #expect(!watcher.system.application.isObserved && !till.system.application.isObserved)
+  }
+
   @Test func `shows a process that appears, leaves, is suspended, comes back and ends`() async throws {
     let (watcher, till) = (try watcher(), try member("till"))
     let changes = Changes(of: watcher)

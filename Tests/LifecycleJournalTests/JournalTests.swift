@@ -47,6 +47,15 @@ import Testing
     #expect(try JournalContract.violations { try Subject(configuration) } == [])
   }
 
+  @Test @MainActor func `reads no observable property, after which each change would cost more`() async throws {
+    let system = SimulatedSystem()
+    let journal = Journal(at: path, of: system.application)
+    try await system.play("launch; home; wait:1s; open")
+    journal.close()
+    #expect(entries(of: path).records.count > 4)
+    #expect(!system.application.isObserved)
+  }
+
   @Test func `the first line says which program runs, and when`() throws {
     let before = RunFacts.ofThisProcess()
     Journal(at: path).append(numbered(1))

@@ -23,7 +23,7 @@ extension Application {
   ///
   /// Does nothing for the first process, or if all processes have the same delegate.
   func beginProcess() {
-    guard let makeDelegate, launchCause != nil else { return }
+    guard let makeDelegate, present.launchCause != nil else { return }
     manager.forgetProcess()
     bus.cancelSubscriptions(of: delegate)
     // Release the old delegate before the new one is made, and not while the property changes: its deinitializer may

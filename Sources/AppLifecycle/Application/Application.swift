@@ -80,6 +80,8 @@ package import Scheduling
   package let present = ObservableValues()
   /// Notifies Observation of the properties that the program reads, and of their changes.
   nonisolated let observed = LazyObservationRegistrar()
+  /// Whether the program has read such a property, so that each change costs more.
+  package nonisolated var isObserved: Bool { observed.isUsed }
   /// The observers; see ``observe(label:fileID:line:_:)``.
   nonisolated let observers: ObserverList
   /// The pages of ``ledger``.

@@ -9,6 +9,9 @@ struct LazyObservationRegistrar: ~Copyable, Sendable {
   private let registrar = ObservationRegistrar()
   private let wereRead = Atomic(false)
 
+  /// Whether changes are told to Observation.
+  var isUsed: Bool { wereRead.load(ordering: .sequentiallyConsistent) }
+
   /// Registers that a property is about to be read.
   ///
   /// Any thread may call this, without holding a lock.
@@ -24,7 +27,7 @@ struct LazyObservationRegistrar: ~Copyable, Sendable {
   func change<Subject: Observable, Member>(
     _ subject: Subject, _ property: @autoclosure () -> KeyPath<Subject, Member>, _ change: () -> Void
   ) {
-    guard wereRead.load(ordering: .sequentiallyConsistent) else { return change() }
+    guard isUsed else { return change() }
     registrar.withMutation(of: subject, keyPath: property(), change)
   }
 }

@@ -76,7 +76,7 @@ extension Application {
     for one in repeat each dependency { dependencies.append(try index(of: one, for: name)) }
     return try register(
       name, phase, dependencies, ResourceHabits(retry, readiness, checkInterval, onReturn, onError),
-      acquire: { try await acquire(repeat (each dependency).value) }, run: run, check: check, release: release)
+      acquire: { try await acquire(repeat (each dependency).presentValue) }, run: run, check: check, release: release)
   }
 
   /// Acquires and releases a resource with a phase of the life cycle, after resources that are known by name only.

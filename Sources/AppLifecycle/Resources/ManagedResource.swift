@@ -53,12 +53,19 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   /// - Throws: ``ResourceError/notHeld(_:)`` before the first acquire; ``ResourceError/released(_:)`` from the
   ///   beginning of a release until the next acquire.
   public var value: Handle {
-    get throws(ResourceError) {
-      if let current { return current }
-      guard holding.wasReleased else { throw .notHeld(name) }
-      perform { $0.wasUsedAfterRelease($1) }
-      throw .released(name)
-    }
+    get throws(ResourceError) { try value(of: holding.handle) }
+  }
+
+  /// The same, read without notifying Observation, for what depends on the resource.
+  var presentValue: Handle {
+    get throws(ResourceError) { try value(of: holding.presentHandle) }
+  }
+
+  private func value(of handle: HeldHandle?) throws(ResourceError) -> Handle {
+    if let handle { return Self.unboxed(handle) }
+    guard holding.wasReleased else { throw .notHeld(name) }
+    perform { $0.wasUsedAfterRelease($1) }
+    throw .released(name)
   }
 
   /// The status of the resource: held, being acquired or released, or waiting.

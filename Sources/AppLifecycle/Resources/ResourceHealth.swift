@@ -54,8 +54,10 @@ extension Application {
   /// - Complexity: linear in their number.
   public var resources: [ResourceHealth] {
     observed.access(self, \.resources)
-    return manager.health
+    return presentResources
   }
+  /// The same, read without notifying Observation; for use inside the package.
+  package var presentResources: [ResourceHealth] { manager.health }
 
   /// An event that reports a change in the status of a managed resource.
   ///

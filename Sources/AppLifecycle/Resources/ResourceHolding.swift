@@ -65,6 +65,8 @@ final class ResourceHolding: @unchecked Sendable {
   @exclusivity(unchecked) private var waits: [OneShot] = []
 
   private let observed = LazyObservationRegistrar()
+  /// Whether the program has read the handle or the status, so that each change costs more.
+  var isObserved: Bool { observed.isUsed }
 
   /// The handle of the resource; observable.
   var handle: HeldHandle? {

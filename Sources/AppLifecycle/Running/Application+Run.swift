@@ -50,7 +50,9 @@ extension Application {
     let run = ManagedRun(source, in: manager, tasks: tasks)
     let ended = OneShot()
     var failure: Failure?
-    let operations = ResourceOperations(body: source, run.holding) { try await body(repeat (each dependency).value) }
+    let operations = ResourceOperations(body: source, run.holding) {
+      try await body(repeat (each dependency).presentValue)
+    }
     operations.adopt(ResourceHabits(nil, .atOnce, .zero, .rest, .rest))
     operations.loopDidThrow = { error in
       // The body threw this error; a dependency is held while it runs.

@@ -61,7 +61,7 @@ extension Application {
     guard let dependencies = indices(of: repeat each dependency, for: source) else { return run }
     var first = manager.keepsOwner(of: phase) ? owner : nil
     let operations = ResourceOperations(body: source, run.holding) { [weak owner] in
-      if let owner = first.take() ?? owner { try await body(owner, repeat (each dependency).value) }
+      if let owner = first.take() ?? owner { try await body(owner, repeat (each dependency).presentValue) }
     }
     if first != nil {
       // A thread that has just handed the owner over may still hold it.

@@ -23,7 +23,7 @@ final class Herald: Sendable {
     guard let name = birth.withLock({ $0 }) else { return }
     if isLast { birth.withLock { $0 = nil } }
     var announcement = Announcement(
-      state: application.state.rawValue, cause: application.presentCause?.rawValue, birth: name)
+      state: application.present.state.rawValue, cause: application.presentCause?.rawValue, birth: name)
     if isLast { announcement.isLast = true }
     if isLast, application.isEnding {
       (announcement.state, announcement.status) = (Announcement.ended, application.exitStatus)

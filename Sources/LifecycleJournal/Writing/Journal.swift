@@ -73,7 +73,8 @@ public final class Journal: Sendable {
   ) {
     self.init(
       at: path, configuration: configuration, bus: application.bus, instant: application.instant, files: files,
-      facts: facts, state: application.state, timer: JournalTimer(on: application.timing, application.deadlines))
+      facts: facts, state: application.present.state, timer: JournalTimer(on: application.timing, application.deadlines)
+    )
     // The application keeps the journal alive through this observer, and the journal keeps the observer's token.
     observation.withLock {
       $0 = application.observe(label: "journal") { [self] event in

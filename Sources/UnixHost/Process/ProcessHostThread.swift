@@ -116,7 +116,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
       // Only a manager, and a start that lasts, need the answer.
       guard manager != nil || machine.phase == .starting else { return [] }
       parts.mailbox.send { [application = parts.application, link = parts.link] in
-        let hasGivenUp = application.resources.contains { if case .failed = $0.status { true } else { false } }
+        let hasGivenUp = application.presentResources.contains { if case .failed = $0.status { true } else { false } }
         // Without threads of the pool the service's asynchronous code is dead, even if the main actor answers.
         _ = ThreadPoolProbe { link.send(.mainActorAnswered(hasGivenUp: hasGivenUp)) }
       }

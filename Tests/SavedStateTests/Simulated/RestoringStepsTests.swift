@@ -85,6 +85,17 @@ import Testing
     #expect(try draft().value == "a" && device.state.outcome == .restored)
   }
 
+  @Test("keeping state reads no observable property, after which each change would cost more") func cost() async throws
+  {
+    let device = ProbeDevice()
+    try await device.play("launch")
+    device.probe.draft?.value = "a"
+    try await device.play("home; wait:1s; open; wait:6s; interrupt:call; end:call")
+    #expect(device.disk.writes == 1 && device.draft == "a" && !device.application.isObserved)
+    _ = device.application.state
+    #expect(device.application.isObserved)
+  }
+
   @Test("what holds the state of an ended process notes nothing for the next") func heldBeyondTheEnd() async throws {
     let device = ProbeDevice()
     try await device.play("launch; do:type; interrupt:call; end:call; wait:1s")

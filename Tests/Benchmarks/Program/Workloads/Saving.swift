@@ -327,6 +327,8 @@ private final class HomeSubject: @unchecked Sendable {
   private let bank = CounterBank(100)
   private var held = 0
 
+  @MainActor private final class Bare: ApplicationDelegate {}
+
   init(_ directory: String?, _ disk: Disk) { (self.directory, self.disk) = (directory, disk) }
 
   func cycle(_ times: Int) throws -> Duration {
@@ -347,7 +349,7 @@ private final class HomeSubject: @unchecked Sendable {
   }
 
   @MainActor private func launch() async throws {
-    let application = StateDelegate.application(in: directory ?? "")
+    let application = directory.map { StateDelegate.application(in: $0) } ?? Application(delegate: Bare())
     self.application = application
     if directory != nil {
       for number in 0..<20 { _ = try application.savedState.value("value \(number)", default: number) }
