@@ -50,7 +50,7 @@
     /// The longest time that an end in order may take.
     private let farewell: Duration
     private let lookInterval: Duration
-    private let connection = Guarded<MQTTConnection?>(nil)
+    fileprivate let connection = Guarded<MQTTConnection?>(nil)
 
     /// Makes a transport; it does not connect yet.
     ///
@@ -167,6 +167,13 @@
       guard fgets(&bytes, Int32(bytes.count), file) != nil else { throw MQTTError("there is no password in \(path)") }
       let line = bytes.prefix { $0 != 0 && $0 != CChar(bitPattern: UInt8(ascii: "\n")) }
       return String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+  }
+
+  extension MQTTTransport: ThreadedTransport {
+    func choosing(_ start: () -> Void) {
+      guard let connection = connection.withLock({ $0 }) else { return start() }
+      connection.choosing(start)
     }
   }
 
