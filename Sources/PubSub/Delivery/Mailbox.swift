@@ -15,7 +15,8 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     /// Called with the number of lost events; nil if the loss is ignored.
     let missed: (@Sendable (Int) async throws -> Void)?
 
-    static var none: Self { Self(call: { _ in }, missed: nil) }
+    /// What stands for the handler of a closed mailbox: the event is not received.
+    static var cancelled: Self { Self(call: { _ in throw HandlerRun.Cancelled() }, missed: nil) }
   }
 
   let subscriber: EventBus.Subscriber
@@ -137,8 +138,7 @@ extension Mailbox {
     }
   }
 
-  /// The handler; one that does nothing once the mailbox is closed.
-  private var presentHandler: Handler { handler.withLock { $0 } ?? .none }
+  private var presentHandler: Handler { handler.withLock { $0 } ?? .cancelled }
 
   /// Calls the handler with an event, unless its post has stopped waiting for it.
   private func handle(
