@@ -24,11 +24,8 @@ struct mqtt_connection {
   int keep_alive;
   // Held while the library connects, reads or writes: two threads at once must not use a connection of TLS.
   pthread_mutex_t access;
-  // Held for the next four members, and for no wait.
+  // Held for the next two members, and for no wait.
   pthread_mutex_t duty;
-  // The job that another thread has given to the one that serves the connection, and whether that takes any.
-  void *job;
-  bool takes_jobs;
   // The number of the thread that serves the connection; another one takes over when a job takes long.
   int server;
   bool runs_job;
@@ -60,21 +57,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void initialize(void) { mosquitto_lib_init(); }
 
-// Returns the job that another thread has given to this one; NULL if there is none.
-static void *take_job(mqtt_connection *connection) {
-  pthread_mutex_lock(&connection->duty);
-  void *job = connection->job;
-  connection->job = NULL;
-  pthread_mutex_unlock(&connection->duty);
-  return job;
-}
-
-static void set_takes_jobs(mqtt_connection *connection, bool takes_jobs) {
-  pthread_mutex_lock(&connection->duty);
-  connection->takes_jobs = takes_jobs;
-  pthread_mutex_unlock(&connection->duty);
-}
-
 static void note(mqtt_connection *connection, const char *reason) {
   if (connection->reason[0] == 0) strncpy(connection->reason, reason, sizeof connection->reason - 1);
 }
@@ -87,7 +69,6 @@ static void did_connect(struct mosquitto *client, void *context, int code) {
   connection->has_reported = true;
   if (code != 0) return note(connection, mosquitto_connack_string(code));
   connection->is_accepted = true;
-  set_takes_jobs(connection, true);
   // With a callback for them, the library writes a line for each packet.
   mosquitto_log_callback_set(client, NULL);
   connection->events.connected(connection->events.context);
@@ -128,7 +109,12 @@ static void did_receive(struct mosquitto *client, void *context, const struct mo
 // Whether this thread reads for a connection, and what it runs when it has read.
 static _Thread_local bool reads;
 static _Thread_local void *deferred;
-static _Thread_local mqtt_connection *chosen;
+
+bool mqtt_defer(void *job) {
+  if (!reads || deferred != NULL) return false;
+  deferred = job;
+  return true;
+}
 
 static void drop(mqtt_connection *connection) {
   if (atomic_fetch_sub(&connection->references, 1) != 1) return;
@@ -144,23 +130,6 @@ static void wake(mqtt_connection *connection) {
   if (atomic_exchange(&connection->is_woken, true)) return;
   uint64_t one = 1;
   (void)!write(connection->wake, &one, sizeof one);
-}
-
-void mqtt_choose(mqtt_connection *connection) { chosen = connection; }
-
-bool mqtt_take(void *job) {
-  if (reads) {
-    if (deferred != NULL) return false;
-    deferred = job;
-    return true;
-  }
-  if (chosen == NULL) return false;
-  pthread_mutex_lock(&chosen->duty);
-  bool takes = chosen->takes_jobs && chosen->job == NULL;
-  if (takes) chosen->job = job;
-  pthread_mutex_unlock(&chosen->duty);
-  if (takes) wake(chosen);
-  return takes;
 }
 
 // Waits until a socket is ready or another thread wakes this one; returns the socket's events, or -1 and an errno.
@@ -217,14 +186,16 @@ static void run_with_pipe(mqtt_connection *connection, void *job) {
   struct timespec none = {0, 0};
   if (sigismember(&pending, SIGPIPE)) sigtimedwait(&pipe, NULL, &none);
   pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
-  connection->events.run(connection->events.context, job, true);
+  connection->events.run(connection->events.context, job);
   pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 }
 
-// Runs a job, if there is one; returns false if another thread has taken over meanwhile. `access` is held before and, unless that has
-// happened, after.
-static bool run_job(mqtt_connection *connection, void *job) {
+// Runs what was deferred while the thread read; returns false if another thread has taken over meanwhile. `access` is held before and,
+// unless that has happened, after.
+static bool run_deferred(mqtt_connection *connection) {
+  void *job = deferred;
   if (job == NULL) return true;
+  deferred = NULL;
   pthread_mutex_lock(&connection->duty);
   int number = connection->server;
   connection->runs_job = true;
@@ -299,11 +270,8 @@ static int serve(mqtt_connection *connection) {
       reads = false;
       note_error(connection, error);
       // Before the acknowledgements are written: an event that is alone arrives sooner.
-      void *job = deferred;
-      deferred = NULL;
-      if (!run_job(connection, job)) return relieved;
+      if (!run_deferred(connection)) return relieved;
     }
-    if (!run_job(connection, take_job(connection))) return relieved;
     // The library takes the end of a connection for a pause, as long as TLS is being agreed upon.
     bool may_be_paused = connection->is_accepted && !connection->is_leaving;
     if (error == MOSQ_ERR_SUCCESS && !may_be_paused && (ready & (POLLERR | POLLHUP)) != 0) error = MOSQ_ERR_CONN_LOST;
@@ -313,9 +281,6 @@ static int serve(mqtt_connection *connection) {
   }
   connection->is_over = true;
   pthread_mutex_unlock(&connection->access);
-  set_takes_jobs(connection, false);
-  void *job = take_job(connection);
-  if (job != NULL) connection->events.run(connection->events.context, job, false);
   if (connection->remaining >= 0) drain(connection, connection->remaining);
   return connection->is_leaving ? MOSQ_ERR_SUCCESS : error;
 }

@@ -19,9 +19,8 @@ typedef struct {
       void *context, const char *topic, const void *payload, size_t length, int quality, bool is_retained);
   // The broker has a message of quality 1; a message of quality 0 was written to the socket.
   void (*published)(void *context, int identifier);
-  // Runs a job of `mqtt_take`; other threads may use the connection meanwhile. `here` is false at the end of the connection, which must
-  // not wait for a job.
-  void (*run)(void *context, void *job, bool here);
+  // Runs a job of `mqtt_defer`; other threads may use the connection meanwhile.
+  void (*run)(void *context, void *job);
   void (*closed)(void *context, const char *reason);
   void (*release)(void *context);
 } mqtt_events;
@@ -57,12 +56,9 @@ int mqtt_publish(
 // Writes what was published, as far as the network takes it; the thread writes the rest.
 void mqtt_flush(mqtt_connection *connection);
 
-// Has the thread of a connection run a job: as soon as it has read what there is, if it calls this while the connection reports
-// something; else that of the connection that this thread has chosen. Returns false if there is none, or it has a job already.
-bool mqtt_take(void *job);
-
-// Chooses the connection whose thread runs the jobs of this thread; NULL for none.
-void mqtt_choose(mqtt_connection *connection);
+// Called while the connection reports something: lets its thread run a job as soon as it has read what there is. Returns false if
+// this is no such thread, or it has a job already.
+bool mqtt_defer(void *job);
 
 // Lets a new thread serve the connection if its thread runs a job, which may take long; any thread may call it. Returns false if there
 // is no new thread.

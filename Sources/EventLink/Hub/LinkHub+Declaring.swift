@@ -27,7 +27,6 @@ extension LinkHub {
 
   func remove(_ link: LinkMachine.LinkID) {
     declarations.withLock { $0.links[link] = nil }
-    leaveThread(of: link)
     machine.withLock { $0.removeLink(link) }
   }
 

@@ -8,7 +8,7 @@ extension LinkHub {
 
   /// Takes an event of this process, on the poster's thread.
   func post(on topic: LinkMachine.TopicID, encode: @escaping @Sendable () throws -> [UInt8]?) {
-    let (mustServe, lost, thread) = inbox.withLock { inbox in
+    let (mustServe, lost) = inbox.withLock { inbox in
       var lost: Post?
       inbox.numbers[topic] += 1
       inbox.posts.append(Post(topic: topic, number: inbox.numbers[topic], encode: encode))
@@ -18,11 +18,11 @@ extension LinkHub {
         inbox.settledPosts += 1
       }
       defer { inbox.isServed = true }
-      return (!inbox.isServed, lost, inbox.thread?.transport)
+      return (!inbox.isServed, lost)
     }
     // What an event holds may post as it is released, so that is not under the lock.
     withExtendedLifetime(lost) {}
-    if mustServe { serve(on: thread) }
+    if mustServe { serve() }
   }
 
   /// The number of events for which a link owes something, those of sticky types aside.
@@ -40,15 +40,15 @@ extension LinkHub {
 
   /// Takes what happened to a link; any thread may call it.
   func take(_ input: Input) {
-    let answer: (mustServe: Bool, thread: (any ThreadedTransport)?)? = inbox.withLock { inbox in
+    let mustServe: Bool? = inbox.withLock { inbox in
       guard inbox.bytes + input.bytes <= Self.mostBytes else { return nil }
       inbox.bytes += input.bytes
       inbox.inputs.append((input, inbox.settledPosts + inbox.posts.count))
       defer { inbox.isServed = true }
-      return (!inbox.isServed, inbox.thread?.transport)
+      return !inbox.isServed
     }
-    guard let answer else { return endConnection(of: input) }
-    if answer.mustServe { serve(on: answer.thread, afterReading: true) }
+    guard let mustServe else { return endConnection(of: input) }
+    if mustServe { serve(afterReading: true) }
   }
 
   /// Ends a connection whose messages come faster than they are posted; the next one asks for what is missing.
@@ -63,24 +63,11 @@ extension LinkHub {
 
   /// Starts a task that serves the inbox until it is empty.
   ///
-  /// It begins on the thread that has read, or else on that of a connection, where the transport has one.
-  private func serve(on thread: (any ThreadedTransport)?, afterReading: Bool = false) {
-    guard tasks.executor == nil, afterReading || thread != nil else { return start(on: nil) }
-    guard let thread else { return start(on: Self.connectionThread) }
-    thread.choosing { start(on: Self.connectionThread) }
-  }
-
-  private static var connectionThread: (any TaskExecutor)? {
-    #if MQTT
-      ConnectionThreadExecutor.shared
-    #else
-      nil
-    #endif
-  }
-
-  private func start(on executor: (any TaskExecutor)?) {
+  /// After reading, it begins on the thread that has read, where the transport has one.
+  private func serve(afterReading: Bool = false) {
+    let executor = afterReading && tasks.executor == nil ? Self.readingExecutor : nil
     tasks.start(on: executor, seeing: shared) { [self] in
-      var turn = ThreadsTurn(isTaken: executor != nil)
+      var turn = ReadersTurn(isTaken: executor != nil)
       while let work = next() {
         for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { await didDrop(topic, count) }
         await perform(work.inputs[...], &turn)
@@ -92,10 +79,10 @@ extension LinkHub {
     }
   }
 
-  /// The time that a task may take of a connection's thread.
+  /// The time that a task may take of a thread that reads.
   ///
   /// If it took longer, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
-  private struct ThreadsTurn {
+  private struct ReadersTurn {
     /// When the task goes on in the pool; nil if it is there.
     private var end: ContinuousClock.Instant?
 
@@ -104,9 +91,17 @@ extension LinkHub {
     mutating func endIfLong() async {
       guard let end, .now >= end else { return }
       self.end = nil
-      // The executor has no thread for a task that goes on.
+      // The executor has no thread for a task that does not begin while it reads.
       await Task.yield()
     }
+  }
+
+  private static var readingExecutor: (any TaskExecutor)? {
+    #if MQTT
+      ReadingThreadExecutor.shared
+    #else
+      nil
+    #endif
   }
 
   private struct Work {
@@ -162,7 +157,7 @@ extension LinkHub {
       })
   }
 
-  private func perform(_ inputs: ArraySlice<Input>, _ turn: inout ThreadsTurn) async {
+  private func perform(_ inputs: ArraySlice<Input>, _ turn: inout ReadersTurn) async {
     guard !inputs.isEmpty else { return }
     var rest = inputs
     while let input = rest.popFirst() {
@@ -188,14 +183,9 @@ extension LinkHub {
     switch input {
     case .connected(let link, let connection):
       guard link.isUp(connection) else { return }
-      if let transport = link.transport as? any ThreadedTransport {
-        inbox.withLock { $0.thread = (link.number, transport) }
-      }
       await decide { $0.didConnect(link.number, at: now) }
     case .finish(let link): await decide { $0.finish(link.number) }
-    case .closed(let link):
-      leaveThread(of: link.number)
-      await decide { $0.didDisconnect(link.number) }
+    case .closed(let link): await decide { $0.didDisconnect(link.number) }
     case .time:
       timer.withLock { $0 = nil }
       await decide { $0.timeDidPass(now) }
@@ -207,18 +197,10 @@ extension LinkHub {
         await decide { $0.receive(message, isSticky: isSticky, by: lane, at: now) }
       case .acknowledged: break  // The caller takes them in rows.
       case .closed(let reason):
-        leaveThread(of: lane)
         await decide { $0.didDisconnect(lane) }
         await link.connectionDidEnd(connection, because: reason)
       }
     }
-  }
-
-  /// Leaves the thread of a connection that has ended.
-  func leaveThread(of link: LinkMachine.LinkID) {
-    let thread = inbox.withLock { $0.thread?.link == link ? $0.thread.take() : nil }
-    // Not released under the lock: its connection may end with it, and report that.
-    withExtendedLifetime(thread) {}
   }
 
   private func decide(_ body: (inout LinkMachine) -> Void) async {

@@ -42,8 +42,6 @@ final class LinkHub: Sendable {
     /// How many posts of each topic were dropped, because they came faster than they were encoded.
     var dropped: [LinkMachine.TopicID: Int] = [:]
     var isServed = false
-    /// The last link that was connected and still is, whose transport has a thread of its own.
-    var thread: (link: LinkMachine.LinkID, transport: any ThreadedTransport)?
   }
 
   struct Receiver: Sendable {

@@ -141,14 +141,6 @@
       }
     }
 
-    /// Calls `start`; a task on the ``ConnectionThreadExecutor`` that it starts begins on the connection's thread, if that is free.
-    func choosing(_ start: () -> Void) {
-      guard let handle = state.withLock({ $0.handle }) else { return start() }
-      mqtt_choose(handle)
-      start()
-      mqtt_choose(nil)
-    }
-
     /// Runs a job on the connection's thread; if it takes long, another thread serves the connection meanwhile.
     private func run(_ job: UnsafeMutableRawPointer) {
       let (number, mustWatch) = jobs.withLock { jobs in
@@ -158,7 +150,7 @@
         return (jobs.last, !jobs.isWatched)
       }
       if mustWatch { watch(number) }
-      ConnectionThreadExecutor.shared.run(job)
+      ReadingThreadExecutor.shared.run(job)
       jobs.withLock { if $0.running == number { $0.running = nil } }
     }
 
@@ -230,9 +222,8 @@
           let number = connection.state.withLock { $0.numbers.removeValue(forKey: identifier) }
           if let number { connection.receive(.acknowledged(number)) }
         },
-        run: { context, job, here in
-          guard let job else { return }
-          if here { MQTTConnection.of(context).run(job) } else { ConnectionThreadExecutor.shared.pass(job) }
+        run: { context, job in
+          if let job { MQTTConnection.of(context).run(job) }
         },
         closed: { context, reason in
           guard let reason else { return }

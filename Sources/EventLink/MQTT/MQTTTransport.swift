@@ -11,11 +11,10 @@
 
   /// Carries messages over a broker of MQTT 3.1.1, by libmosquitto; it needs the package trait `MQTT`.
   ///
-  /// Each connection has a thread, which serves the library. As a rule it also posts what arrives, and encodes and sends what is posted,
-  /// for about a millisecond at a time: then the pool goes on or, if one handler takes longer than a quarter of a second, a new thread
-  /// serves the library. A message is written by the thread that publishes it, as far as the network takes it at once. Nothing here blocks
-  /// a thread of the pool, and events are sent also while none is free. The library's session is clean: what a link needs after a break, it
-  /// asks for itself.
+  /// Each connection has a thread, which serves the library. As a rule it also posts what arrives, for about a millisecond at a time: then
+  /// the pool goes on or, if one handler takes longer than a quarter of a second, a new thread serves the library. A message is written by the thread that publishes it, as far as the network takes it at once; nothing here blocks a thread of
+  /// the pool. The library's session is clean: what a link needs after a break, it asks for
+  /// itself.
   public final class MQTTTransport: LinkTransport {
     /// How the connection is encrypted.
     public enum Security: Sendable, Hashable {
@@ -51,7 +50,7 @@
     /// The longest time that an end in order may take.
     private let farewell: Duration
     private let lookInterval: Duration
-    fileprivate let connection = Guarded<MQTTConnection?>(nil)
+    private let connection = Guarded<MQTTConnection?>(nil)
 
     /// Makes a transport; it does not connect yet.
     ///
@@ -168,13 +167,6 @@
       guard fgets(&bytes, Int32(bytes.count), file) != nil else { throw MQTTError("there is no password in \(path)") }
       let line = bytes.prefix { $0 != 0 && $0 != CChar(bitPattern: UInt8(ascii: "\n")) }
       return String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-  }
-
-  extension MQTTTransport: ThreadedTransport {
-    func choosing(_ start: () -> Void) {
-      guard let connection = connection.withLock({ $0 }) else { return start() }
-      connection.choosing(start)
     }
   }
 

@@ -74,9 +74,3 @@ public enum LinkTransportEvent: Sendable, Hashable {
   /// The connection has ended; nothing follows.
   case closed(reason: String)
 }
-
-/// A transport whose connection has a thread of its own, on which a task may begin.
-protocol ThreadedTransport: LinkTransport {
-  /// Calls `start`, which starts a task; it begins on the connection's thread if that is free.
-  func choosing(_ start: () -> Void)
-}

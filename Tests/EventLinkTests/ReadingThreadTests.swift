@@ -20,8 +20,8 @@
       func wait() { semaphore.wait() }
     }
 
-    private static func start(_ body: @escaping @Sendable @concurrent () async -> Void) {
-      Task.detached(executorPreference: ConnectionThreadExecutor.shared, operation: body)
+    private static func start(_ body: @escaping @Sendable () -> Void) {
+      Task.detached(executorPreference: ReadingThreadExecutor.shared) { body() }
     }
 
     private static var thread: UInt { pthread_self() }
@@ -89,7 +89,7 @@
     }
 
     /// Counts what arrives.
-    private final class CountingTransport: ThreadedTransport {
+    private final class CountingTransport: LinkTransport {
       let inner: MQTTTransport
       let count = Guarded(0)
       let (enough, isEnough) = (60, Latch())
@@ -114,7 +114,6 @@
 
       func publish(_ message: LinkMessage, number: UInt64) -> Bool { inner.publish(message, number: number) }
       func disconnect() async { await inner.disconnect() }
-      func choosing(_ start: () -> Void) { inner.choosing(start) }
     }
 
     /// Else a broker that has few messages in transit for a client would keep the rest, and lose what it does not keep.
@@ -155,96 +154,6 @@
         await receiver.close()
         await child.end()
         withExtendedLifetime(subscription) {}
-      }
-    }
-
-    @Test func `begins a task for which it was chosen, and leaves the rest of it to the pool`() async throws {
-      let reader = Guarded<UInt?>(nil)
-      let threads = Guarded<[UInt]>([])
-      let (hasRead, isDone) = (OneShot(), OneShot())
-      try await withTransport(lookInterval: .seconds(600)) { _ in
-        reader.withLock { $0 = Self.thread }
-        hasRead.settle(true)
-      } _: { transport in
-        publish(1, transport)
-        #expect(await hasRead.value)
-        transport.choosing {
-          Self.start {
-            threads.withLock { $0.append(Self.thread) }
-            await Task.yield()
-            threads.withLock { $0.append(Self.thread) }
-            isDone.settle(true)
-          }
-        }
-        #expect(await isDone.value)
-        let begun = threads.withLock { $0 }
-        #expect(begun.map { $0 == reader.withLock { $0 } } == [true, false])
-      }
-    }
-
-    @Test func `runs no task at its end, and loses none`() async throws {
-      let (hasBegun, end, second) = (OneShot(), Latch(), OneShot())
-      try await withTransport(lookInterval: .seconds(600)) { _ in
-      } _: { transport in
-        transport.choosing {
-          Self.start {
-            hasBegun.settle(true)
-            end.wait()
-          }
-        }
-        #expect(await hasBegun.value)
-        // The thread is busy, so it has not taken this one when the connection ends.
-        transport.choosing { Self.start { second.settle(true) } }
-        await transport.disconnect()
-        #expect(await second.value)
-        end.open()
-        let third = OneShot()
-        transport.choosing { Self.start { third.settle(true) } }
-        #expect(await third.value)
-      }
-    }
-
-    /// So it is sent also where the pool has no free thread.
-    @Test @MainActor func `encodes and sends what is posted`() async throws {
-      try await withTemporaryDirectory { directory in
-        let broker = try Broker(in: directory)
-        let child = try await broker.start()
-        let application = Application(delegate: Bare())
-        let transport = MQTTTransport(
-          "127.0.0.1", Int(broker.port), keepAlive: .seconds(600), patience: .seconds(60), farewell: .seconds(60),
-          lookInterval: .seconds(600))
-        let encoded = Guarded<(thread: UInt, isDone: OneShot)>((0, OneShot()))
-        let coding = EventLink.Coding<OrderPlaced> { order in
-          encoded.withLock { encoded in
-            encoded.thread = Self.thread
-            encoded.isDone.settle(true)
-          }
-          return Array("\(order.id)".utf8)
-        } decode: { _ in
-          OrderPlaced(id: 0)
-        }
-        let link = try EventLink(of: application, to: transport) { link in
-          try link.send(OrderPlaced.self, as: "orders", quality: .atMostOnce, coding: coding)
-        }
-        try await link.open()
-        let own = Guarded<UInt>(0)
-        let isKnown = OneShot()
-        transport.choosing {
-          Self.start {
-            own.withLock { $0 = Self.thread }
-            isKnown.settle(true)
-          }
-        }
-        _ = await isKnown.value
-        // Where the machine stands still, a task leaves the thread. This ends as soon as one post is sent by it.
-        repeat {
-          let isDone = OneShot()
-          encoded.withLock { $0.isDone = isDone }
-          application.bus.post(OrderPlaced(id: 1))
-          _ = await isDone.value
-        } while encoded.withLock { $0.thread } != own.withLock { $0 }
-        await link.close()
-        await child.end()
       }
     }
 
