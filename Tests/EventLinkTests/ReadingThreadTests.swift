@@ -124,7 +124,7 @@
         func transport() -> MQTTTransport {
           MQTTTransport(
             "127.0.0.1", Int(broker.port), keepAlive: .seconds(600), patience: .seconds(60), farewell: .seconds(60),
-            lookInterval: .seconds(600))
+            lookInterval: .milliseconds(10))
         }
         let (here, there) = (Application(delegate: Bare()), Application(delegate: Bare()))
         let counting = CountingTransport(transport())
@@ -140,7 +140,6 @@
         let hasAll = OneShot()
         let subscription = there.bus.subscribe { (order: OrderPlaced) in
           switch order.id {
-          case 1: usleep(5_000)  // Longer than such a handler may have of the thread.
           case 2: counting.isEnough.wait()
           default: break
           }
