@@ -357,7 +357,8 @@ __attribute__((noinline)) static void report(
     helpers.report(pubsub_entries(block) + (handler - block->handlers), frame->topic, event, error);
 }
 
-/// Calls `rest` handlers, in order. Without owners none is compared: that would cost a plain handler a tenth of its call.
+/// Calls `rest` handlers, in order. Where there are no owners, no function is compared with that of owners: it would cost a
+/// plain handler a tenth of its call.
 PUBSUB_INLINE void call_in_order(
     pubsub_frame *frame, const pubsub_handler *handler, long rest, const void *event, bool has_owners) {
     if (rest == 0) return;
@@ -406,7 +407,7 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
 
 __attribute__((swiftcall)) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
-/// The fast path: an outermost post. What it announces in its frame are the only stores that other threads read.
+/// The fast path: an outermost post. Other threads see nothing of it but what it announces in its frame, and `reports_move`.
 ///
 /// The caller has checked that the topic's flags do not ask for the general path. The function keeps few values in
 /// registers while handlers run, so that it saves few registers. It is aligned to a cache line, because the speed of its
@@ -430,6 +431,7 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     frame->topic = topic;
     frame->subject = subject;
     call_all(frame, root, event);
+    // It need not look at `reports_move`: since the last move the slot has had no handler's address.
     PUBSUB_HOOK("leave, the fast path");
     __atomic_store_n(&frame->at[0], NULL, __ATOMIC_RELEASE);
     if (PUBSUB_UNLIKELY(record->ceiling != 0)) helpers.report_refusal(record);

@@ -86,10 +86,11 @@ typedef struct pubsub_block {
     long end;
     /// Whether a handler with an owner has ever been here. A writer sets it before it stores the end.
     long has_owners;
-    // Only writers access the following members.
+    /// It never changes.
     long capacity;
-    /// The number of handlers; those from `end` on are cancelled.
+    /// The number of handlers, which only writers read; those from `end` on are cancelled.
     long used;
+    /// Posts read those below `end`.
     pubsub_handler handlers[];
 } pubsub_block;
 
@@ -138,7 +139,7 @@ typedef struct pubsub_topic pubsub_topic;
 typedef struct pubsub_frame {
     /// What the post is at in each block that it reads, of the type, of the subject and of a wider subject: the handler
     /// that it is about to call or that runs, or another address in the block. The last word is the table of subjects.
-    /// Other threads read these words, and `reports_move`.
+    /// Other threads read these words, and read and set `reports_move`.
     const void *_Nullable at[4];
     /// The block of the type; NULL if it has none.
     const pubsub_block *_Nullable block;
@@ -159,7 +160,7 @@ typedef struct pubsub_frame {
 typedef struct pubsub_record {
     struct pubsub_record *_Nullable next;
     long in_use;
-    // Only the owner accesses the following members.
+    // Other threads access nothing of what follows but the words of the frames that say so.
     /// The number of posts under way inside the outermost one, and so the frame of the innermost; 0 while no post is under
     /// way, which the fast path relies on.
     long inner;
@@ -247,7 +248,7 @@ _Static_assert(
         sizeof(long) == sizeof(void *),
     "root and flags are the first two words");
 
-/// Posts to the topic take the general path, because its events are sticky or reversed, or because there are observers.
+/// Posts to the topic take the general path, because its events are sticky or reversed, or because there are watchers.
 #define PUBSUB_GENERAL 1
 /// The topic has receivers, so posts take the general path.
 #define PUBSUB_RECEIVERS 2
@@ -276,7 +277,7 @@ PUBSUB_INLINE const void *pubsub_visit(const void *_Nullable *_Nonnull slot, con
     PUBSUB_HOOK("visit: look at the handler");
     return pubsub_function_of(handler);
 }
-/// Moves on from a handler.
+/// Announces that the post is no longer at the handler in the slot, and does what another thread has asked for meanwhile.
 void pubsub_move_on(pubsub_frame *frame, const void *_Nullable *_Nonnull slot);
 
 /// Posts an event at an address, through any path.
@@ -314,8 +315,8 @@ typedef struct pubsub_cell {
     void *_Nullable value;
 } pubsub_cell;
 
-/// An open-addressing hash table, of topics by type or of a topic's subjects. Cells are never removed; a larger table
-/// replaces a full one.
+/// An open-addressing hash table, of topics by type or of a topic's subjects. Cells are never removed; another table replaces
+/// one that has become too full.
 typedef struct pubsub_table {
     /// The distance of the last cell from the first, in bytes; a mask, as the number of cells is a power of two.
     size_t mask;

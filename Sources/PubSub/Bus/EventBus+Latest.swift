@@ -30,7 +30,7 @@ extension EventBus {
   /// A later subscriber receives no replay until the next post. The bus releases the event on the calling thread.
   ///
   /// - Parameter type: the events.
-  /// - Complexity: constant; takes a lock that posts of this type also take.
+  /// - Complexity: linear in the number of subjects; takes a lock that posts of this type also take.
   public func removeLatest<E: BusEvent & StickyEvent>(of type: E.Type) { core.typedStore(for: type).removeLatest() }
 
   /// Removes the latest event of a sticky type of main-actor events, and those of all its subjects.

@@ -51,8 +51,9 @@ extension EventBus {
   /// Posts an event; when this method returns, the synchronous handlers have run, and the mailboxes of asynchronous
   /// handlers hold the event.
   ///
-  /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky, or the bus has a
-  /// tracer or a subscription to ``Undelivered``. It counts references only for handlers with an owner.
+  /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky, the bus has a
+  /// tracer or a subscription to ``Undelivered``, it is the first post of the type or of the thread, or a subscription
+  /// ends with it. It counts references only for handlers with an owner.
   ///
   /// - Parameters:
   ///   - event: what happened.
@@ -124,7 +125,7 @@ extension EventBus {
   /// Calls a tracer with every post before its delivery, on the poster's thread, as long as the returned object is
   /// kept.
   ///
-  /// A tracer does not count as a receiver (see ``EventBus/Undelivered``). While a bus has a tracer, its posts cost
+  /// A tracer does not count as a subscriber (see ``EventBus/Undelivered``). While a bus has a tracer, its posts cost
   /// more; without one the cost is not measurable.
   ///
   /// - Parameter body: called with each event.
@@ -163,7 +164,7 @@ extension EventBus {
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned, before the post
   /// frees memory; main-actor events are posted on the main actor.
   ///
-  /// It does not call `whenOver` if the post is refused, or if nothing can receive it.
+  /// It does not call `whenOver` if the post is refused, or if the type has never had a subscriber.
   package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
     guard let topic = BusCore.topic(of: E.self, in: table) ?? core.firstTopic(of: E.self) else { return }
     BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in

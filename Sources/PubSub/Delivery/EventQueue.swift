@@ -13,7 +13,7 @@ struct EventQueue {
     var isPromised: Bool
     /// The delivery for which a post waits; nil if none does.
     var delivery: AwaitedDelivery?
-    /// The report inside whose handler the event was posted; nil if there was none.
+    /// The kind of report that the event is, or inside whose handler it was posted; nil if neither.
     var report: SelfReport?
   }
 
@@ -22,7 +22,8 @@ struct EventQueue {
     /// The number of the event before which the dropped events stood.
     var before: Int
     var count: Int
-    /// The report inside whose handlers all of the dropped events were posted; nil if there was none for one of them.
+    /// The earliest such kind among the dropped events, so that a failure of `missed:` is posted if it would be for one of them;
+    /// nil if one of them has none.
     var report: SelfReport?
 
     mutating func add(_ more: Int, inside other: SelfReport?) {

@@ -11,7 +11,7 @@ struct HandlerRun: Sendable {
   let number: UInt64
   /// The type of the event; nil for a number of lost events of unknown types.
   let eventType: (any EventBus.Event.Type)?
-  /// The post that waits for this run, if one does; it leads the chain of waits to its poster.
+  /// The post that waits for this run, if one does; the chain of waits goes on with its `poster`.
   let cause: AwaitedPost?
   /// The latest kind of report that the run handles, or inside whose handler its event was posted.
   let report: SelfReport?

@@ -70,7 +70,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   override func close() {
     closed.store(true, ordering: .releasing)
     let (events, marks, actions) = state.withLock { $0.close() }
-    // After the state, so that a task that finds no handler finds the mailbox closed.
+    // After the state: a task that finds no handler is told to drop what is left, or to end, at its next step.
     _ = handler.withLock { $0.take() }
     for mark in marks { mark.delivery?.end(.cancelled) }
     for events in events { events.release(as: Element.self) }
@@ -111,7 +111,7 @@ extension Mailbox {
     var batch = rest
     var delivery: AwaitedDelivery?
     while true {
-      // The delivery lives until after the lock: with the last reference to its post goes the program's clock.
+      // The delivery lives until after the lock: the release of its post may release the program's clock, and so run code.
       let step = withExtendedLifetime(delivery) { state.withLock { $0.nextStep(&batch, as: Element.self) } }
       delivery = nil
       // The task takes the handler for each step anew. So it holds nothing that the handler captured while it calls the
@@ -199,7 +199,7 @@ extension Mailbox {
           error, of: subscriber, with: event, in: run.eventType, inside: run.report, hasRecipient: hasRecipient)
       }
       guard let delivery else { return report(false) }
-      // In time, the report of the post has the error, or its poster puts it into the ledger (`noteEnds`).
+      // Of an error that comes in time the poster's `DeliveryReport` tells, or the poster puts it into the ledger (`noteEnds`).
       delivery.post.end(delivery, throwing: error) { isInTime in
         if !isInTime || !delivery.post.errorsAreInLedger { report(isInTime) }
       }

@@ -4,7 +4,7 @@
 struct MailboxState {
   /// The next step of the task.
   enum Step {
-    /// Call the handler with the number of lost events.
+    /// Call `missed:` with the number of lost events.
     case tellMissed(EventQueue.Gap)
     /// Handle this number of events of the batch.
     case handle(Int)
@@ -45,7 +45,7 @@ struct MailboxState {
   /// Whether the task handles an awaited delivery, or is about to.
   func isAt(_ delivery: AwaitedDelivery) -> Bool { present == delivery }
 
-  /// Returns whether the code that has added an event must wake the mailbox.
+  /// Returns whether the code that has added an event must wake the mailbox; if there is no task, also reserves the start of one.
   @inline(__always)
   mutating func mustWake() -> Bool {
     if hasTask { return queue.hasDropped }
@@ -53,7 +53,7 @@ struct MailboxState {
     return true
   }
 
-  /// Returns true to exactly one caller, which must start the task; false if there is none to start.
+  /// Takes the reservation: returns true to exactly one caller, which must start the task.
   mutating func startsTask() -> Bool {
     defer { mustStartTask = false }
     return mustStartTask

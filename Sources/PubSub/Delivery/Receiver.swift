@@ -1,7 +1,7 @@
 /// An object that holds events until they are handled: a mailbox, or the buffer of a sequence.
 ///
 /// A post first has every receiver `hold` the event, perhaps under a lock. Then it has them `wake`, without a lock,
-/// because a custom executor of the program may run code there.
+/// because a custom executor of the program may run code there. A measured post does both with one receiver after another.
 @usableFromInline
 class Receiver: @unchecked Sendable {
   init() {}
@@ -54,7 +54,7 @@ struct HoldOutcome: OptionSet {
   static let mustWake = HoldOutcome(rawValue: 2)
 }
 
-/// The handler of a subscription that has a mailbox, whatever the type of its events.
+/// A mailbox, whatever the type of its events.
 protocol AnyMailbox: Receiver {
   var subscriber: EventBus.Subscriber { get }
 

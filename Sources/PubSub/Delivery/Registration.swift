@@ -47,7 +47,7 @@ final class Registration: @unchecked Sendable {
   /// The subject; nil if the subscription is to all subjects, or if the subject has been released.
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
 
-  /// The mailbox of an asynchronous handler; nil once the subscription has ended and the handler no longer runs.
+  /// The mailbox of an asynchronous handler; nil once the subscription has ended and no task or post has the mailbox any more.
   var mailbox: (any AnyMailbox)? { backing?.mailbox }
 
   /// The owner; nil if there is none, or if it has been released.
@@ -106,7 +106,7 @@ private final class Backing: Sendable {
     /// The receiver; nil when the subscription has ended, so that the registration does not keep what the handler
     /// captured.
     var receiver: Receiver?
-    /// The receiver after the end of the subscription, while a run under way keeps it alive.
+    /// The receiver after the end of the subscription, while a task of the handler or a post keeps it alive.
     weak var former: Receiver?
   }
 

@@ -11,7 +11,8 @@ extension EventBus {
     /// The name by which `subscribeToAll(named:)` and `receiveAll(named:)` find the event: by default `Outer.Inner`,
     /// the type's name without its module.
     ///
-    /// A bus reads it at the first subscription to the type or the first post of it. The getter may call the bus.
+    /// A bus reads it at the first subscription to the type or the first post of it, and at failures of its handlers. The getter may
+    /// call the bus.
     static var name: EventName { get }
 
     /// Whether the bus delivers the event in the reverse order: lowest priority first and, within a priority, the
@@ -42,7 +43,8 @@ public protocol MainActorEvent: EventBus.Event where PostingIsolation == MainAct
 /// to ``BusEvent`` or ``MainActorEvent``.
 public protocol StickyEvent: EventBus.Event {}
 
-/// What a bus knows of an event type; made without the bus's lock, because the getters may call the bus.
+/// What a bus knows of an event type; for a type of the program it is made without the bus's lock, because the getters may call
+/// the bus.
 struct EventDescription<E: EventBus.Event> {
   let name = E.name
   let isSticky = E.self is any StickyEvent.Type

@@ -31,9 +31,9 @@ extension EventBus {
     public let hasRecipient: Bool
     /// Whether an application has the error in its ledger already.
     package var isInLedger = false
-    /// Whether an event of the application tells of the error, with what follows.
+    /// Whether another event of the application tells of the error, and of the reaction to it.
     package var isToldByEvent = false
-    /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
+    /// The kind of report whose handler threw, or inside whose handler the event was posted; nil if there is none.
     var report: SelfReport?
 
     /// Makes the event, for a test of its subscribers.

@@ -1,5 +1,5 @@
 extension EventBus {
-  /// A report that no subscriber received a posted event, on the poster's thread.
+  /// A report that no subscriber received an event; the bus posts it on the poster's thread.
   ///
   /// A tracer does not count as a subscriber, nor does a synchronous handler whose owner has been released. A mailbox
   /// or a sequence that holds the event counts. Inside a handler of `Undelivered` or ``EventBus/HandlerFailure`` no

@@ -136,8 +136,8 @@ extension BusCore {
 
   /// Refuses a post: delivers nothing, and notes the first refused post of the thread for a later report.
   ///
-  /// Each refusal also lowers the depth from which posts inside this outermost post are refused. So two handlers that
-  /// answer each other end after some hundred calls; otherwise the limit would allow them 2^limit calls.
+  /// Each refusal also lowers the depth from which posts inside this outermost post are refused. So two handlers that both post
+  /// again end after some hundred calls; otherwise the limit would allow them 2^limit calls.
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
     let depth = pubsub_depth(record)
     record.pointee.ceiling = max(1, min(depth, record.pointee.ceiling == 0 ? depth : record.pointee.ceiling - 1))

@@ -32,6 +32,7 @@ extension BusCore {
       topic != store.topic
     else { return }
     let event = store.event(at: event)
+    // A failure of a handler of `Undelivered` that no subscriber receives would otherwise cause the next one.
     if SelfReport.undelivered.mayBePosted(after: (event as? EventBus.HandlerFailure)?.report) {
       post(EventBus.Undelivered(event: event))
     }

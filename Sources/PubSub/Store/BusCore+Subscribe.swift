@@ -14,7 +14,7 @@ extension BusCore {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
-  /// Makes a plain subscription: a synchronous handler of all events, without owner, label or subject.
+  /// Makes a plain subscription.
   static func subscribePlainly(
     _ handler: pubsub_handler, _ priority: EventBus.Priority, _ fileID: String, _ line: Int,
     to store: Unmanaged<HandlerStore>
@@ -65,8 +65,8 @@ extension BusCore {
         assignID(to: registration, in: store)
         return insert(handler, registration, isAsynchronous: true, into: store, &released)
       }
-      // Take the identifier under the order lock, too: a post that was kept before must not see this handler when it
-      // delivers. `PostUnderWay` reads the next identifier under the same lock.
+      // Take the identifier under the order lock, too: a post that has stored its event before must not deliver it to this
+      // handler. `PostUnderWay` reads the next identifier under the same lock.
       var isInserted = false
       let replayed: E? = store.withOrder {
         assignID(to: registration, in: store)

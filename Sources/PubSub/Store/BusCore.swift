@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The state of a bus: its topics by type, the wildcard subscriptions, and the writers' lock.
 ///
-/// It lives as long as the bus, or any subscription, ``EventBus/Topic`` or tracer of it. A post does not wait for the lock,
-/// except the first post of a sticky type, or of any type while something sees every post: it finds its topic in a table that
-/// only grows, and reads the handlers that ``HandlerStore`` publishes.
+/// It lives as long as the bus, or any subscription, ``EventBus/Topic`` or tracer of it. A post finds its topic in a table that
+/// only grows, and reads the handlers that ``HandlerStore`` publishes. So it needs the lock only to make a topic, or to end a
+/// subscription whose one event has come or whose owner has been released.
 @usableFromInline
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
@@ -17,7 +17,7 @@ final class BusCore: @unchecked Sendable {
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard or a subscription to `Undelivered` sees posts of types without subscribers.
   let seesEveryPost = Atomic<Bool>(false)
-  /// Whether there is a tracer or a subscription to `Undelivered`.
+  /// Whether there is a watcher: a tracer or a subscription to `Undelivered`.
   private let watched = Atomic<Bool>(false)
   /// The closures that are called with every post, in order; they do not count as subscribers.
   let tracers = Guarded<[(id: ObjectIdentifier, body: @Sendable (any EventBus.Event) -> Void)]>([])
@@ -185,8 +185,8 @@ extension BusCore {
 extension BusCore {
   /// Cancels the subscriptions whose owner or subject has been released, which no other code may ever find.
   ///
-  /// A sweep is due when as many subscriptions have been made since the last one as there were then. So the sweeps cost
-  /// constant time per subscription, on average.
+  /// A sweep is due when as many subscriptions with an owner or a subject have been made since the last one as there were
+  /// registrations then, and at least 64. So the sweeps cost constant time per subscription, on average.
   func sweepIfDue() {
     let expired = withLock { released -> [Registration] in
       untilSweep -= 1
@@ -211,16 +211,16 @@ extension BusCore {
 // MARK: - Identifiers and observers
 
 extension BusCore {
-  /// Whether there is a tracer or a subscription to `Undelivered`, so that posts take the general path.
+  /// Whether there is a watcher, so that posts take the general path.
   var isWatched: Bool { watched.load(ordering: .relaxed) }
 
   /// Uses the next identifier; the caller holds the lock, and then adds the handler.
   ///
   /// In this order: a post on the fast path may call the handler as soon as it is added. A post on the general path that
-  /// begins after that must then call it, too, and so must read an identifier that includes it.
+  /// begins after that must then call it, too: the next identifier that it reads must be a later one.
   func useID(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
-  /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.
+  /// Whether there is a watcher; the caller holds the lock.
   ///
   /// A subscription to all events does not count: it receives every event. One to a subject does not, either: the bus
   /// posts `Undelivered` without a subject.
@@ -236,7 +236,7 @@ extension BusCore {
   @inline(__always)
   func followWatchers(of store: HandlerStore) { if store === undelivered { followWatchers() } }
 
-  /// Sets the flags that send posts through the general path while there are observers.
+  /// Sets the flags that send posts through the general path while there are watchers.
   ///
   /// The caller holds the lock, and has changed the tracers, the wildcards or the subscriptions to `Undelivered`.
   func followWatchers() {

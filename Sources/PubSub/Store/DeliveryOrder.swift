@@ -35,7 +35,7 @@ struct DeliveryOrder {
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
   private(set) var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
-  /// Whether the walk, each time that it moves on, ends what waits for that.
+  /// Whether `next()` leaves the handler before, which may run the program's code; false under a lock.
   private let reportsMoves: Bool
 
   /// The number of handlers that ``next()`` has returned.

@@ -122,7 +122,7 @@ struct Released {
   private var others: [Captured] = []
   private var actions: [@Sendable () -> Void] = []
 
-  /// Keeps an object until then, which code under the lock has retained and must not be the last to release.
+  /// Keeps an object until the lock has been released: the last release of it may run the program's code.
   mutating func add(_ object: AnyObject) { add(Captured(context: Unmanaged.passRetained(object).toOpaque())) }
 
   mutating func add(_ captured: Captured) {

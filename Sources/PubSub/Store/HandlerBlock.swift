@@ -151,8 +151,8 @@ struct HandlerBlock {
     return low
   }
 
-  /// Returns a new block with the living handlers and a new one in its place, with room for half as many more; `count`
-  /// includes the new one.
+  /// Returns a new block with the living handlers and, if there is one, a new handler at its place in the order, with room for half
+  /// as many more; `count` is the number of all.
   func copy(_ count: Int, adding new: (handler: pubsub_handler, entry: Entry)? = nil) -> HandlerBlock {
     let copy = HandlerBlock(capacity: count + count / 2 + 4)
     if pubsub_has_owners(base) || new?.handler.function == pubsub_owned_call() { pubsub_note_owners(copy.base) }

@@ -79,7 +79,8 @@ extension HandlerStore {
     }
     // The body is always called.
     guard let post = begun else { return }
-    // The other slots that announce receivers move on with later handlers, or at the end.
+    // The walk under the lock has not reported that it left its last receiver. Other slots are left by the next walk, or at
+    // the end.
     if let last { pubsub_move_on(post.frame, last) }
     if held.contains(.mustWake) {
       var walk = DeliveryOrder(post)
@@ -96,8 +97,8 @@ extension HandlerStore {
   /// Calls the synchronous handlers; returns whether one received the event, or true if no caller needs to know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hasReceivers: Bool) -> Bool {
     if post.isTopicInOrder, !hasReceivers, !core.isWatched {
-      // Not those that have been added since: the release of a former sticky event, or another thread that has seen the new
-      // one, may have subscribed.
+      // Not those that have been added since the post began: the release of the former sticky event, or a thread that has read
+      // the new one as the latest, may have subscribed.
       pubsub_call_first(post.frame, post.handlerCount, event)
       return true
     }

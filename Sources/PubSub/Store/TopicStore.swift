@@ -58,6 +58,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
           hadLatest = replaceLatest(by: new, former)
           if let subject, let kept { keep(kept, of: subject, &released) }
         } else {
+          // It is dropped after the lock, like one that is replaced.
           former.moveInitialize(from: new, count: 1)
           hadLatest = true
         }

@@ -9,7 +9,7 @@ internal import Scheduling
 final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// Makes the element for the event of a store at an address.
   private let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
-  /// Makes the element for a number of lost events; nil if there is no bound, and so no loss.
+  /// Makes the element for a number of lost events; nil for a sequence that has no elements for them.
   private let missed: (@Sendable (Int) -> Element)?
   private let inbox: Guarded<EventInbox>
   private let batch = Guarded(RawEvents())
@@ -71,9 +71,9 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
-    // With a bound, the batch is empty between two calls.
+    // With a bound the batch is empty between two calls, and a loss may come first.
     if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
-    // A consumer that always finds an event never suspends. So this checks for cancellation of its task, once a batch.
+    // A consumer that always finds an event never suspends. So this checks for cancellation of its task.
     if Task.isCancelled { close() }
     return batch.withLock { batch in
       let gap = batch.isEmpty ? inbox.withLock { $0.takeGapOrRefill(&batch, as: Element.self) } : nil

@@ -37,9 +37,9 @@ final class EventSource<Element: Sendable>: Sendable {
   /// In a body that runs again and again, every run gets the events from its own iterator on: otherwise only the first
   /// run would also get the events since the sequence was made.
   func takeConsumer() -> EventConsumer<Element> {
-    // A run drops the first one: from now on no iterator may get the events since the sequence was made.
+    // A repeated body drops the first one, too: no later iterator may get the events since the sequence was made.
     let first = first.withLock { $0.take() }
-    if let run = HandlerContext.current?.work, run.isRun, run !== work { return makeConsumer() }
+    if let body = HandlerContext.current?.work, body.isRun, body !== work { return makeConsumer() }
     return first ?? makeConsumer()
   }
 }

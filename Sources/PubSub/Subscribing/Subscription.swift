@@ -11,8 +11,9 @@ extension EventBus {
     /// The identifier of a plain subscription, with ``cancelled`` once it is cancelled; ``registered`` for a
     /// subscription with a registration.
     private let id: Atomic<UInt64>
-    /// The store of a plain subscription (a synchronous handler without owner, label or subject); for any other
-    /// subscription its registration.
+    /// The store of a plain subscription; for any other subscription its registration.
+    ///
+    /// Plain is a synchronous handler of one type without owner, subject, label and `once`; it has no registration.
     ///
     /// The subscription retains the store's core, or the registration.
     private nonisolated(unsafe) let object: UnsafeRawPointer
@@ -84,8 +85,8 @@ extension EventBus {
     ///
     /// A call of the handler that began earlier on another thread may still be running.
     ///
-    /// - Complexity: constant; for a plain subscription, without label, subject or mailbox and to one type, logarithmic
-    ///   in the number of subscriptions to the event, and takes the bus's lock.
+    /// - Complexity: constant; for a synchronous handler of one type without owner, subject, label and `once`, logarithmic in
+    ///   the number of subscriptions to the event, and takes the bus's lock.
     public var isCancelled: Bool {
       switch target {
       case .plain(let store):
@@ -104,8 +105,9 @@ extension EventBus {
     ///
     /// What the handler captured is released by this call or, if the handler runs, at the end of that run.
     ///
-    /// - Complexity: constant on average, whatever the order of cancelling. Cancelling a subscription to every event,
-    ///   or to the events of one name, is linear in the number of event types.
+    /// - Complexity: logarithmic in the number of subscriptions to the event, on average and whatever the order of
+    ///   cancelling. Cancelling a subscription to every event, or to the events of one name, is linear in the number of event
+    ///   types.
     public func cancel() {
       switch target {
       case .plain(let store): cancelPlain(store)
@@ -115,8 +117,8 @@ extension EventBus {
 
     /// Ends the subscription, and returns when its handler no longer runs.
     ///
-    /// The call does not wait for a handler inside whose run, or in a task of whose run, it is made; nor for one whose
-    /// `postAndWait` waits for the calling run. A task that outlives its run waits like any other.
+    /// Inside a run of the handler, or in a task that the present run has started, the call does not wait; nor does it wait for a
+    /// handler whose `postAndWait` waits for the calling run. A task that outlives its run waits like any other.
     ///
     /// Inside another handler the call waits for 30 seconds at most. If two handlers drain each other, the second call
     /// returns at once. In both cases the bus posts an ``EventBus/HandlerFailure`` with a ``DrainTimeout``, which names
@@ -139,7 +141,7 @@ extension EventBus {
 }
 
 extension EventBus.Subscription: Cancellable {
-  /// Whether the subscription has no registration: it is to a synchronous handler without owner, label or subject.
+  /// Whether the subscription is plain, and so has no registration.
   var isPlain: Bool { site != nil }
 
   /// The mailbox; nil for a synchronous handler.

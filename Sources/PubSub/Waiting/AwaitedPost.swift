@@ -13,8 +13,8 @@ struct AwaitedDelivery: Sendable, Equatable {
   var wrapper: (any HandlerWrapper)? { post.wrapper(of: self) }
 }
 
-/// The wait of a post for its asynchronous handlers, which the post shares with their mailboxes; it ends with the last
-/// handler or at the deadline.
+/// The waits of a post for its asynchronous handlers, priority by priority, which the post shares with their mailboxes; each ends
+/// with its last handler or at the deadline.
 ///
 /// Its lock is a leaf: nothing is called while it is held. The code that ends a delivery keeps its mailbox, so none is
 /// released under the lock.
@@ -81,7 +81,7 @@ final class AwaitedPost: Sendable {
 
   var isExpired: Bool { state.withLock { $0.isExpired } }
 
-  /// Whether the wait is over and the post has been reported.
+  /// Whether the poster has stopped waiting for good.
   var isReported: Bool { state.withLock { $0.isReported } }
 
   /// The mailboxes that the post waits for at present.
@@ -133,8 +133,8 @@ extension AwaitedPost {
 
   /// Notes that the handler has thrown.
   ///
-  /// It calls `report` before the poster can go on, and end the process: with false if that was after the deadline, so
-  /// that the post does not take the error.
+  /// It calls `report` before the poster can go on, because the poster may then end the process. The argument is false after the
+  /// deadline: then the post does not take the error.
   func end(_ delivery: AwaitedDelivery, throwing error: any Error, _ report: (_ isInTime: Bool) -> Void) {
     let time = now()
     let isInTime = state.withLock { $0.end(delivery.index, .threw(error), at: time) }

@@ -97,7 +97,7 @@ private final class ReportObserver: PostObserver {
       ))
   }
 
-  /// Makes the report; its deliveries are in the order of subscription within a priority, whichever ended first.
+  /// Makes the report; its deliveries are in the order of delivery, whichever ended first.
   func report(isRefused: Bool) -> DeliveryReport {
     ended.sort { $0.position < $1.position }
     return DeliveryReport(deliveries: ended.map(\.delivery), isRefused: isRefused)

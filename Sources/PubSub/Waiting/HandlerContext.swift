@@ -3,7 +3,7 @@ internal import Scheduling
 /// The code inside which the present task runs: a run of an asynchronous handler, a piece of ``AwaitedWork``, or both.
 ///
 /// When the task waits, this code waits. A mailbox binds a new value for each event, and its tasks are detached, so
-/// that no handler runs in the context of a poster: that is ``AwaitedPost/poster``.
+/// that no handler runs in the context of a poster; the poster's context is kept in ``AwaitedPost/poster`` instead.
 package struct HandlerContext: Sendable {
   /// The context of the present task, also after its run and its work have ended.
   @TaskLocal package static var current: HandlerContext?
@@ -47,7 +47,9 @@ package struct HandlerContext: Sendable {
     WaitGraph.begin(in: self, awaiting: owners.map { .owner($0) })
   }
 
-  /// Returns whether the mailbox's handler runs this code, or waits along the chain of waits for this code to end.
+  /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
+  ///
+  /// Waits of drains do not count here: `WaitGraph.begin` finds circles of them.
   func isChained(to receiver: any AnyMailbox) -> Bool {
     if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.owner) { return true }
     guard let run, run.isUnderWay else { return false }

@@ -162,8 +162,8 @@ extension MeasuredPost {
             if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
           }
-          // `order` is where it was, and will pass these places again, with the same positions. It may still have this slot
-          // as the one that it announced: to leave that twice only moves the address one more byte, to no handler's.
+          // This copy has announced the last receiver, so it leaves that here; `order` is where it was, and passes these places
+          // again. It may leave the same slot once more: then the slot moves to another address that is no handler's.
           receivers.leaveLast()
         }
         while order.priority == priority, let place = order.next() {

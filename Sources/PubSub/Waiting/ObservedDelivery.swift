@@ -10,9 +10,9 @@ package struct ObservedDelivery: Sendable {
   var wrapper: (any HandlerWrapper)?
   package var duration = Duration.zero
   package var outcome = DeliveryReport.Outcome.timedOut
-  /// Whether the handler is to blame that the wait has ended without it.
+  /// Whether the handler itself has caused the wait to end without it.
   package var isBlamed = false
-  /// Whether the error is that of a handler whose post was cancelled.
+  /// Whether the error is the `CancellationError` of a handler whose post was cancelled.
   package var isOfCancellation = false
 
   init(to place: HandlerPlace, call: UInt64?, began: Duration) {

@@ -9,7 +9,7 @@ internal import Scheduling
 enum WaitGraph {
   /// A target of a wait.
   enum Target {
-    /// The handler of a mailbox.
+    /// A mailbox, for the run of its handler.
     case receiver(any AnyMailbox)
     /// All work of an owner.
     case owner(WorkOwner)
@@ -22,8 +22,7 @@ enum WaitGraph {
 
   private struct Wait {
     let id: UInt64
-    /// The work that waits, for whose owner the wait counts until the work has ended; nil for the wait of a handler's
-    /// run.
+    /// The work that waits, after whose end the wait no longer counts; nil if a handler's run waits.
     let work: (any AwaitedWork)?
     let awaited: @Sendable () -> [Target]
   }
@@ -68,6 +67,7 @@ enum WaitGraph {
 
   /// Begins the wait of a post made in a context; nil outside a handler and outside work.
   ///
+  /// It looks for no circle: the post has each mailbox examined by `extend`.
   /// The targets of the wait are the handlers that `awaited` returns when the graph is searched.
   static func begin(
     in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [any AnyMailbox]

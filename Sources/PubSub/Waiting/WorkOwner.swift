@@ -1,6 +1,6 @@
 /// An owner that waits for pieces of work, such as an application with all its transitions: one node in the wait graph.
 ///
-/// It is also a piece of work itself, which never ends: the code that a transition runs itself.
+/// It also stands for the code that a transition runs directly: a piece of work that never ends.
 package final class WorkOwner: AwaitedWork {
   package init() {}
 
