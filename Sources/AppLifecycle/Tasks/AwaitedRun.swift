@@ -37,5 +37,5 @@ final class AwaitedRun: AwaitedWork {
 
   var isUnderWay: Bool { !isOver }
 
-  var isRun: Bool { closing != nil }
+  var isRepeated: Bool { closing != nil }
 }

@@ -159,7 +159,7 @@ extension Mailbox {
       delivery?.end(.delivered)
     } catch {
       if isOnce { endSubscription?() }
-      note(error, of: run, element as? any EventBus.Event, for: delivery)
+      finish(run, throwing: error, element as? any EventBus.Event, for: delivery)
     }
   }
 
@@ -178,13 +178,13 @@ extension Mailbox {
       defer { end(run) }
       try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await missed(gap.count) }
     } catch {
-      note(error, of: run, nil, for: nil)
+      finish(run, throwing: error, nil, for: nil)
     }
   }
 
   /// Ends the delivery of a run that threw, and reports the error if it is a failure.
-  private func note(
-    _ error: any Error, of run: HandlerRun, _ event: (any EventBus.Event)?, for delivery: AwaitedDelivery?
+  private func finish(
+    _ run: HandlerRun, throwing error: any Error, _ event: (any EventBus.Event)?, for delivery: AwaitedDelivery?
   ) {
     switch error {
     case is HandlerRun.Cancelled: delivery?.end(.cancelled)
@@ -193,15 +193,15 @@ extension Mailbox {
       endSubscription?()
     default:
       let isFailure = error.isFailure
-      let report = { [self] (hasRecipient: Bool) in
+      let postFailure = { [self] (hasRecipient: Bool) in
         guard isFailure else { return }
         bus?.core.reportFailure(
           error, of: subscriber, with: event, in: run.eventType, inside: run.report, hasRecipient: hasRecipient)
       }
-      guard let delivery else { return report(false) }
+      guard let delivery else { return postFailure(false) }
       // Of an error that comes in time the poster's `DeliveryReport` tells, or the poster puts it into the ledger (`noteEnds`).
       delivery.post.end(delivery, throwing: error) { isInTime in
-        if !isInTime || !delivery.post.errorsAreInLedger { report(isInTime) }
+        if !isInTime || !delivery.post.errorsAreInLedger { postFailure(isInTime) }
       }
     }
   }

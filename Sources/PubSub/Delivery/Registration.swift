@@ -21,7 +21,7 @@ final class Registration: @unchecked Sendable {
   /// The key of the subject in the store's tables, also after the subject has been released.
   let subjectAddress: UnsafeRawPointer?
   /// The receiver; nil for a synchronous handler.
-  private let backing: Backing?
+  private let receiverReference: ReceiverReference?
   /// Whether no store holds the handler any more; set last, so that a reader that finds it set can rely on that.
   private let isRemoved = Atomic(false)
 
@@ -32,7 +32,7 @@ final class Registration: @unchecked Sendable {
     site = core.site(of: details.subscriber)
     priority = details.priority
     self.core = core
-    backing = receiver.map(Backing.init)
+    receiverReference = receiver.map(ReceiverReference.init)
     subjectReference = details.subject.map(ObjectReference.init)
     subjectAddress = Posting.address(of: details.subject)
   }
@@ -48,7 +48,7 @@ final class Registration: @unchecked Sendable {
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
 
   /// The mailbox of an asynchronous handler; nil once the subscription has ended and no task or post has the mailbox any more.
-  var mailbox: (any AnyMailbox)? { backing?.mailbox }
+  var mailbox: (any AnyMailbox)? { receiverReference?.mailbox }
 
   /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { owned.owner }
@@ -87,7 +87,7 @@ final class Registration: @unchecked Sendable {
   func cancel() {
     if isRemoved.load(ordering: .acquiring) { return }
     core.remove(self)
-    backing?.end()
+    receiverReference?.end()
     isRemoved.store(true, ordering: .releasing)
   }
 
@@ -101,7 +101,7 @@ final class Registration: @unchecked Sendable {
 /// The receiver of a subscription.
 ///
 /// Its lock is a leaf: while it is held, no other lock is taken and no code is called.
-private final class Backing: Sendable {
+private final class ReceiverReference: Sendable {
   private struct State: Sendable {
     /// The receiver; nil when the subscription has ended, so that the registration does not keep what the handler
     /// captured.

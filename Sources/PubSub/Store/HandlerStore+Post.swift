@@ -60,7 +60,7 @@ extension HandlerStore {
     _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, whenOver: (() -> Void)? = nil
   ) {
     guard canPost() else { return }
-    show(event, from: subject)
+    callTracers(with: event, from: subject)
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
     var hadReceivers = false
@@ -124,8 +124,8 @@ extension HandlerStore {
     return false
   }
 
-  /// Calls the tracers with an event; posts of the tracers count as nested.
-  func show(_ event: UnsafeRawPointer, from subject: AnyObject?) {
+  /// Calls the tracers with an event; their own posts count as nested.
+  func callTracers(with event: UnsafeRawPointer, from subject: AnyObject?) {
     if !core.isWatched { return }
     let tracers = core.tracers.withLock { $0 }
     if tracers.isEmpty { return }

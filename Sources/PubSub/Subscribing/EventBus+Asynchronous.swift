@@ -39,12 +39,12 @@ extension EventBus {
     _ makeBuffer: @escaping @Sendable () -> EventBuffer<Element>
   ) -> EventSequence<Element> {
     let subject = details.subject.map(WeakReference.init)
-    var unbound = details
-    unbound.subject = nil
+    var withoutSubject = details
+    withoutSubject.subject = nil
     return EventSequence(
-      EventSource { [weak self, unbound] in
+      EventSource { [weak self, withoutSubject] in
         let buffer = makeBuffer()
-        var details = unbound
+        var details = withoutSubject
         details.subject = subject?.object
         guard let self, subject == nil || details.subject != nil else {
           buffer.close()

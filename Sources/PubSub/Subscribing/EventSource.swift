@@ -39,7 +39,7 @@ final class EventSource<Element: Sendable>: Sendable {
   func takeConsumer() -> EventConsumer<Element> {
     // A repeated body drops the first one, too: no later iterator may get the events since the sequence was made.
     let first = first.withLock { $0.take() }
-    if let body = HandlerContext.current?.work, body.isRun, body !== work { return makeConsumer() }
+    if let body = HandlerContext.current?.work, body.isRepeated, body !== work { return makeConsumer() }
     return first ?? makeConsumer()
   }
 }

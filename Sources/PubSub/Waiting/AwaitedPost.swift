@@ -43,7 +43,7 @@ final class AwaitedPost: Sendable {
     var open = 0
     var isExpired = false
     var isCancelled = false
-    var isReported = false
+    var isOver = false
     var waiter: UnsafeContinuation<Void, Never>?
 
     /// Notes the end of a delivery; returns false if it has ended before.
@@ -82,7 +82,7 @@ final class AwaitedPost: Sendable {
   var isExpired: Bool { state.withLock { $0.isExpired } }
 
   /// Whether the poster has stopped waiting for good.
-  var isReported: Bool { state.withLock { $0.isReported } }
+  var isOver: Bool { state.withLock { $0.isOver } }
 
   /// The mailboxes that the post waits for at present.
   var awaited: [any AnyMailbox] { state.withLock { $0.slots.compactMap(\.mailbox) } }
@@ -207,5 +207,5 @@ extension AwaitedPost {
     }
   }
 
-  func noteReported() { state.withLock { $0.isReported = true } }
+  func noteOver() { state.withLock { $0.isOver = true } }
 }

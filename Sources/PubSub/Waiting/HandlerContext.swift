@@ -54,7 +54,7 @@ package struct HandlerContext: Sendable {
     if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.owner) { return true }
     guard let run, run.isUnderWay else { return false }
     if run.receiver === receiver { return true }
-    guard let cause = run.cause, !cause.isReported else { return false }
+    guard let cause = run.cause, !cause.isOver else { return false }
     return cause.poster?.isChained(to: receiver) ?? false
   }
 }
@@ -72,5 +72,5 @@ package protocol AwaitedWork: AnyObject, Sendable {
   /// Whether the work has not ended; the owner waits for it until then.
   var isUnderWay: Bool { get }
   /// Whether it is one of many runs of the same code, such as a body that runs whenever a phase opens.
-  var isRun: Bool { get }
+  var isRepeated: Bool { get }
 }

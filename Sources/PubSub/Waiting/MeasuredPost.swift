@@ -34,7 +34,7 @@ package final class MeasuredPost: @unchecked Sendable {
   /// The identifier of the first subscription that does not see the post.
   private var firstUnseen: UInt64?
   /// The last delivered priority, and the number of handlers up to it.
-  private var (passed, position): (Int?, Int) = (nil, 0)
+  private var (lastPriority, position): (Int?, Int) = (nil, 0)
   private var isReceived = false
   private var isOver = false
   /// Whether the post, or the rest of it, was refused, because it was nested too deep.
@@ -60,7 +60,7 @@ package final class MeasuredPost: @unchecked Sendable {
       return
     }
     withUnsafePointer(to: event) { event in
-      store.show(event, from: subject)
+      store.callTracers(with: event, from: subject)
       store.inOrder(event, from: subject) { firstUnseen = store.core.nextID }
     }
   }
@@ -85,7 +85,7 @@ package final class MeasuredPost: @unchecked Sendable {
       await wait?.wait()
     }
     if let timer { deadlines?.clear(timer) }
-    wait?.noteReported()
+    wait?.noteOver()
     token?.end()
     noteEnds()
   }
@@ -110,7 +110,7 @@ extension MeasuredPost {
       /// Calls a synchronous handler; returns whether it received the event.
       func call(_ place: HandlerPlace) -> Bool {
         var callNumber: UInt64?
-        if wantsBeginnings || hasPassed(at: time) {
+        if wantsBeginnings || isLate(at: time) {
           if place.endsIfExpired() { return false }
           if hasTimedOut(place, at: time) { return true }
           callNumber = begins(place, &time, isSynchronous: true)
@@ -146,14 +146,14 @@ extension MeasuredPost {
       let post = PostUnderWay(on: store, from: subject, within: wider, before: firstUnseen)
       isOver = true
       var order = DeliveryOrder(post, from: position)
-      if let passed { order.skip(through: passed) }
+      if let lastPriority { order.skip(through: lastPriority) }
       observer.handlersFollow(order.remaining)
       while let priority = order.priority {
-        if passed != nil, pauses, wait?.isOpen ?? false {
+        if lastPriority != nil, pauses, wait?.isOpen ?? false {
           isOver = false
           break
         }
-        passed = priority
+        lastPriority = priority
         // First, so that the receivers get this event before any event that synchronous handlers post.
         if store.hasReceivers {
           var receivers = order
@@ -248,13 +248,13 @@ extension MeasuredPost {
 
   /// Returns whether the deadline has passed; if so, reports the handler as timed out.
   private func hasTimedOut(_ place: HandlerPlace, at time: Duration) -> Bool {
-    guard hasPassed(at: time) else { return false }
+    guard isLate(at: time) else { return false }
     ended(place, .timedOut, from: time, to: time, nil)
     return true
   }
 
   /// Whether the deadline has passed, after which no handler receives the event.
-  private func hasPassed(at time: Duration) -> Bool {
+  private func isLate(at time: Duration) -> Bool {
     guard let deadline else { return false }
     // A clock that cannot sleep ends the wait early.
     return deadline <= time || wait?.isExpired ?? false

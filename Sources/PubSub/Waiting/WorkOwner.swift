@@ -6,5 +6,5 @@ package final class WorkOwner: AwaitedWork {
 
   package var owner: WorkOwner { self }
   package var isUnderWay: Bool { true }
-  package var isRun: Bool { false }
+  package var isRepeated: Bool { false }
 }
