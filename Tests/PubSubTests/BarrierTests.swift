@@ -18,7 +18,7 @@
       }
       await begun.wait()
       // The filter is that of this thread alone, and ends with it.
-      let (refusal, kept): (Int32, Int) = await withCheckedContinuation { continuation in
+      let refusal = await withCheckedContinuation { continuation in
         Thread.detachNewThread { [bus] in
           let refusal = refuse_membarrier()
           var things: [WeakThing] = []
@@ -28,14 +28,13 @@
             subscription.cancel()
             things.append(WeakThing(thing))
           }
-          // The post that is at the last handler releases it when it has moved on.
-          while things.last?.thing != nil { bus.post(Tock()) }
-          continuation.resume(returning: (refusal, things.count { $0.thing != nil }))
+          // A post that is at one of the handlers releases it when it has moved on. What is kept for good ends the test as a hang.
+          while things.contains(where: { $0.thing != nil }) { bus.post(Tock()) }
+          continuation.resume(returning: refusal)
         }
       }
       isOver.withLock { $0 = true }
       #expect(refusal == 0)
-      #expect(kept == 0)
     }
 
     private struct WeakThing {

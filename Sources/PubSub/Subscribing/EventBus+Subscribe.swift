@@ -53,13 +53,14 @@ extension EventBus {
     line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
     let (only, pending) = (OnceOnly(if: once), PendingReplay(if: replay.isLatest))
-    let called: @MainActor (E) throws -> Void = {
-      pending?.isDue = false
-      if only?.begin() ?? true { try handler($0) }
+    var called = handler
+    if only != nil || pending != nil {
+      called = {
+        pending?.isDue = false
+        if only?.begin() ?? true { try handler($0) }
+      }
     }
-    let subscription = register(
-      type, from: subject, priority, label, fileID, line, only,
-      .of(onMainActor: only == nil && pending == nil ? handler : called))
+    let subscription = register(type, from: subject, priority, label, fileID, line, only, .of(onMainActor: called))
     if pending?.isDue ?? false { call(called, withLatestOf: type, subscription.subscriber, from: subject) }
     return subscription
   }
@@ -123,14 +124,15 @@ extension EventBus {
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
     let (only, pending) = (OnceOnly(if: once), PendingReplay(if: replay.isLatest))
-    let called: @MainActor (Owner, E) throws -> Void = {
-      pending?.isDue = false
-      if only?.begin() ?? true { try handler($0, $1) }
+    var called = handler
+    if only != nil || pending != nil {
+      called = {
+        pending?.isDue = false
+        if only?.begin() ?? true { try handler($0, $1) }
+      }
     }
     let subscription = register(
-      type, only,
-      Registration.makeOwned(
-        details, in: core, by: owner, onMainActor: only == nil && pending == nil ? handler : called))
+      type, only, Registration.makeOwned(details, in: core, by: owner, onMainActor: called))
     if pending?.isDue ?? false {
       call({ try called(owner, $0) }, withLatestOf: type, subscription.subscriber, from: subject)
     }
