@@ -220,7 +220,7 @@ extension SocketDelegate: ApplicationDelegate {
     try await system.play("launch")
     let task = system.application.task { throw Lost() }
     await #expect(throws: Lost.self) { try await task.value }
-    let entries = system.application.ledger.pages.flatMap(\.entries).filter { $0.kind == .task }
+    let entries = system.application.ledger.entries.filter { $0.kind == .task }
     #expect(entries.map(\.outcome) == [.failed("Lost()")])
     #expect(await watch.end() == [])
   }

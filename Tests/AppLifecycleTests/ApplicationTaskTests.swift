@@ -10,7 +10,7 @@ import Testing
   private static let file = "AppLifecycleTests/ApplicationTaskTests.swift"
 
   private func entries(_ application: Application) -> [String] {
-    application.ledger.pages.flatMap(\.entries).filter { $0.kind == .task }.map(\.description)
+    application.ledger.entries.filter { $0.kind == .task }.map(\.description)
   }
 
   @Test func `is followed by the simulation, as often as it is repeated`() async throws {

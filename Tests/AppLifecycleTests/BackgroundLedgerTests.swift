@@ -10,68 +10,38 @@ import Testing
   let system = SimulatedSystem()
   var application: Application { system.application }
 
-  private func tasks(_ page: LedgerPage?) -> [String] {
-    (page?.entries ?? []).filter { $0.kind == .task }.map {
+  private var tasks: [String] {
+    application.ledger.entries.filter { $0.kind == .task }.map {
       "\($0.name) from \($0.began / .seconds(1)) for \($0.duration / .seconds(1)) \($0.outcome)"
     }
   }
 
-  private var stays: [LedgerPage] { application.ledger.pages.filter { $0.kind == .stay } }
-
-  @Test func `each stay names the tasks that spent its time, and which was never ended`() async throws {
+  @Test func `it names the tasks that spent the time, and which was never ended`() async throws {
     let clock = system.clock
     try await system.play("launch; task:begin:a")
     application.performBackgroundTask(named: "upload") { try? await clock.sleep(for: .seconds(3_600)) }
     application.performBackgroundTask(named: "save") { try? await clock.sleep(for: .seconds(2)) }
     try await system.play("wait:1s; home; wait:4s; task:begin:b; wait:1m")
-    let stay = try #require(stays.last)
     #expect(
-      tasks(stay) == [
+      tasks == [
         "save from 0.0 for 2.0 completed", "upload from 0.0 for 26.0 cancelled", "a from 0.0 for 31.0 neverEnded",
         "b from 5.0 for 26.0 neverEnded",
       ])
-    #expect(stay.late.map(\.name) == ["a", "b"])
-    #expect(stay.duration == .seconds(30) && stay.to == .notRunning)
-    #expect(stay.description.contains("a never ended") && stay.description.contains("b never ended"))
+    #expect(application.ledger.late.map(\.name) == ["a", "b"])
+    // They ended after the transition into the background, and before the purge.
+    let transitions = application.ledger.transitions.suffix(2)
+    #expect(transitions.map { $0.entries.filter { $0.kind == .task }.count } == [4, 0])
+    #expect(transitions.map(\.began) == [.seconds(1), .seconds(31)] && transitions.last?.to == .notRunning)
+    let home = try #require(transitions.first?.description)
+    #expect(home.contains("a never ended") && home.contains("b never ended"))
   }
 
   @Test func `what goes with its process through no fault of its own was cut short`() async throws {
     try await system.play("launch; task:begin:a; home; wait:2s; crash")
-    #expect(tasks(stays.last) == ["a from 0.0 for 2.0 cutShort"])
-    #expect(stays.last?.late.isEmpty == true)
+    #expect(tasks == ["a from 0.0 for 2.0 cutShort"])
     try await system.play("launch; task:begin:a; crash")
-    #expect(application.ledger.pages.last.map { tasks($0) } == ["a from 2.0 for 0.0 cutShort"])
-  }
-
-  @Test func `the end of the last mode opens a page of its own`() async throws {
-    try await system.play("launch; mode:begin:m; home; wait:1h; mode:end:m; wait:1m")
-    #expect(stays.map(\.cause.rawValue) == ["home", "mode:end:m"])
-    #expect(stays.map(\.began) == [.zero, .seconds(3_600)])
-    #expect(stays.map(\.duration) == [.seconds(3_600), .seconds(5)])
-    #expect(stays.map(\.to) == [.background, .suspended])
-    // In the foreground it begins none.
-    try await system.play("open; mode:begin:m; mode:end:m")
-    #expect(stays.count == 3)
-  }
-
-  /// A service stays in the background for its whole life.
-  @Test func `a long stay drops its oldest entries, and those of late code last`() {
-    var keeper = LedgerKeeper(limit: 64)
-    keeper.beginStay("launch", at: .zero)
-    let most = LedgerKeeper.mostEntries
-    func note(_ name: String, _ outcome: LedgerEntry.Outcome) {
-      keeper.note(
-        LedgerEntry(.task, name, step: "task", began: .zero, duration: .zero, outcome: outcome), on: keeper.present)
-    }
-    note("late", .overran)
-    for number in 0..<10 * most { note("\(number)", .completed) }
-    let stay = keeper.ledger.pages[0]
-    #expect(stay.entries.count <= most && stay.entries.count >= most / 2)
-    #expect(stay.dropped == 10 * most + 1 - stay.entries.count)
-    #expect(stay.entries.first?.name == "late" && stay.entries.last?.name == "\(10 * most - 1)")
-    for number in 0..<2 * most { note("late \(number)", .overran) }
-    #expect(keeper.ledger.late.count <= most)
-    #expect(keeper.ledger.pages[0].entries.last?.name == "late \(2 * most - 1)")
+    #expect(tasks.last == "a from 2.0 for 0.0 cutShort")
+    #expect(application.ledger.late.isEmpty)
   }
 
   // MARK: Before a host stops its process

@@ -130,7 +130,7 @@ import Testing
   @Test func `a body that returned has one entry in the ledger`() async throws {
     application.run(model, while: .active, label: "quick") { _ in }
     try await system.play("launch; wait:20s; home")
-    let entries = application.ledger.pages.flatMap(\.entries).filter { $0.kind == .runBody }
+    let entries = application.ledger.entries.filter { $0.kind == .runBody }
     #expect(entries.count == 1, "\(entries)")
   }
 

@@ -224,7 +224,7 @@ extension BoundDelegate: ApplicationDelegate {
     await application.handle(.launch)
     await application.handle(.home)
     withExtendedLifetime(subscriptions) {}
-    let failed = application.ledger.pages.flatMap(\.entries).filter { $0.outcome == .failed("Broken()") }
+    let failed = application.ledger.entries.filter { $0.outcome == .failed("Broken()") }
     #expect(failed.map(\.name) == ["one", "two"])
     #expect(
       outer.lines.filter { $0.hasPrefix("error") } == [

@@ -15,7 +15,7 @@ import Testing
 
   /// The names of those that the latest transition has called.
   private var subscribers: [String] {
-    let transition = application.ledger.pages.last { $0.kind == .transition }
+    let transition = application.ledger.transitions.last
     return transition?.entries.filter { $0.kind == .subscriber }.map(\.name) ?? []
   }
 
@@ -47,7 +47,7 @@ import Testing
     let report = await application.handle(.launch)
     let names = report.entries.map(\.name).drop { $0 != "applicationDidBecomeActive" }
     #expect(names == ["applicationDidBecomeActive", "first", "second", "fails", "between", "notes", "last"])
-    #expect(report.entries == application.ledger.pages.last { $0.kind == .transition }?.entries)
+    #expect(report.entries == application.ledger.transitions.last?.entries)
     let times = report.entries.filter { $0.kind == .subscriber }.map(\.began)
     #expect(times == times.sorted())
     withExtendedLifetime(subscriptions) {}

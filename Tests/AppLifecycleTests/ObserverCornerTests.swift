@@ -52,7 +52,7 @@ import Testing
     try await system.play("launch; interrupt:call")
     token.cancel()
     #expect(calls == 0 && ends == [.cutShort] && balance.open == [] && balance.faults == [])
-    #expect(!application.ledger.pages.flatMap(\.entries).contains { $0.name == "timer" })
+    #expect(!application.ledger.entries.contains { $0.name == "timer" })
   }
 
   @Test func `is told that a handler whose event still waited took no time`() async throws {
@@ -139,7 +139,7 @@ import Testing
     let record = try await system.play("launch; home")
     token.cancel()
     #expect(record.filter { $0.kind == .report }.map(\.name) == ["watchdog:exporter"])
-    let release = try #require(application.ledger.pages.flatMap(\.entries).last { $0.step == "release" })
+    let release = try #require(application.ledger.entries.last { $0.step == "release" })
     #expect(release.duration == .zero && release.outcome == .completed)
   }
 
@@ -157,7 +157,7 @@ import Testing
     second = application.beginBackgroundTask(named: "second") {}
     try await system.play("crash")
     token.cancel()
-    let ends = application.ledger.pages.flatMap(\.entries).filter { $0.step == "backgroundTask" }
+    let ends = application.ledger.entries.filter { $0.step == "backgroundTask" }
     #expect(ends.map { "\($0.name) \($0.outcome)" } == ["first cutShort", "second cutShort"])
     #expect(balance.faults == [])
   }

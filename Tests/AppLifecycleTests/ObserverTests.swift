@@ -72,7 +72,7 @@ import Testing
     token.cancel()
     #expect(record.filter { $0.kind != .report } == (try await bareRecord(script)))
     #expect(record.filter { $0.kind == .report }.map(\.name) == ["observerFailed:exporter"])
-    let entries = application.ledger.pages.flatMap(\.entries).filter { $0.kind == .observer }
+    let entries = application.ledger.entries.filter { $0.kind == .observer }
     #expect(entries.map(\.name) == ["exporter"] && entries.first?.outcome == .failed("Failure()"))
   }
 
@@ -110,7 +110,7 @@ import Testing
     let token = application.observe { [system] _ in system.clock.passWithoutWaking(.milliseconds(10)) }
     try await system.play("launch; interrupt:call")
     token.cancel()
-    let entries = application.ledger.pages.flatMap(\.entries)
+    let entries = application.ledger.entries
     #expect(!entries.isEmpty && entries.allSatisfy { $0.duration == .zero })
   }
 

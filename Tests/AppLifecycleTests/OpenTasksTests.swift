@@ -38,7 +38,7 @@ import Testing
     waiter?.resume()
     await system.clock.settle()
     #expect(application.openTasks == [])
-    let outcomes = application.ledger.pages.flatMap(\.entries).filter { $0.name == "stubborn" }.map(\.outcome)
+    let outcomes = application.ledger.entries.filter { $0.name == "stubborn" }.map(\.outcome)
     #expect(outcomes == [.cutShort])
   }
 

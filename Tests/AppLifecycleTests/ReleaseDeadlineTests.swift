@@ -52,7 +52,7 @@ import Testing
     #expect(world.lines == ["+1", "-1 cancelled at 5"])
     #expect(reports(system) == ["watchdog:slow"])
     #expect(slow.status == .idle)
-    let entry = try #require(system.application.ledger.pages.flatMap(\.entries).last { $0.step == "release" })
+    let entry = try #require(system.application.ledger.entries.last { $0.step == "release" })
     #expect(entry.outcome == .overran && entry.duration == .seconds(5))
     try await system.play("open")
     #expect(slow.status == .held && slow.current == 2)
@@ -74,7 +74,7 @@ import Testing
     #expect(system.application.state == .inactive)
     #expect(world.lines == ["+1", "-1 cancelled at 5"] && slow.status == .idle)
     #expect(reports(system) == ["watchdog:slow"])
-    #expect(system.application.ledger.pages.flatMap(\.overruns).map(\.culprits) == [["slow"]])
+    #expect(system.application.ledger.overruns.map(\.culprits) == [["slow"]])
     try await system.play("end:call")
     #expect(slow.status == .held && slow.current == 2)
   }
@@ -85,7 +85,7 @@ import Testing
     try await system.play("launch; interrupt:call; wait:2s; end:call")
     #expect(world.lines == ["+1", "-1 cancelled at 2", "+2"] && slow.status == .held)
     #expect(reports(system) == [])
-    let entry = try #require(system.application.ledger.pages.flatMap(\.entries).last { $0.step == "release" })
+    let entry = try #require(system.application.ledger.entries.last { $0.step == "release" })
     #expect(entry.outcome == .cancelled)
   }
 
@@ -177,9 +177,9 @@ import Testing
     #expect(base.status == .held && reports(system) == [])
     try await system.play("wait:1m")
     #expect(base.status == .held && reports(system) == ["watchdog:stuck"])
-    let entry = try #require(application.ledger.pages.flatMap(\.entries).last { $0.name == "stuck" })
+    let entry = try #require(application.ledger.entries.last { $0.name == "stuck" })
     #expect(entry.step == "acquire" && entry.outcome == .overran)
-    #expect(application.ledger.pages.contains { "\($0)".contains("; acquire of stuck overran its 5 s;") })
+    #expect(application.ledger.transitions.contains { "\($0)".contains("; acquire of stuck overran its 5 s;") })
     #expect(system.record.last { $0.kind == .report }?.cause.rawValue == "wait:1m")
     opener.finish()
     while stuck.status != .held { await clock.settle() }

@@ -86,7 +86,7 @@ import Testing
     #expect(application.resources.map(\.status) == Array(repeating: .held, count: 5))
     #expect(application.resources[1].lastError == "connection reset")
     #expect(world.resources["b"]?.current == 2 && world.resources["a"]?.current == 1)
-    let entries = application.ledger.pages.flatMap(\.entries).map { "\($0.name) \($0.step) \($0.outcome)" }
+    let entries = application.ledger.entries.map { "\($0.name) \($0.step) \($0.outcome)" }
     #expect(
       entries.suffix(7) == [
         "b invalidate failed(\"connection reset\")", "d release completed", "c release completed",
@@ -218,7 +218,7 @@ import Testing
     await invalidate("a")
     try await system.play("wait:1m; home; wait:1m; open")
     #expect(own?.status == .held)
-    #expect(application.ledger.pages.flatMap(\.entries).filter { $0.name == "own" && $0.step == "invalidate" }.isEmpty)
+    #expect(application.ledger.entries.filter { $0.name == "own" && $0.step == "invalidate" }.isEmpty)
   }
 
   @Test func `a late callback of an old connection leaves the new one alone`() async throws {

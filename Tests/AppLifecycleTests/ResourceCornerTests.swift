@@ -306,7 +306,7 @@ import Testing
     }
     try await system.play("launch; wait:1m")
     #expect(application.resources.allSatisfy { $0.status == .held }, "\(model.lines) \(application.resources)")
-    let invalidations = application.ledger.pages.flatMap(\.entries).filter { $0.step == "invalidate" }.map(\.name)
+    let invalidations = application.ledger.entries.filter { $0.step == "invalidate" }.map(\.name)
     #expect(invalidations == ["a", "b"])
     #expect(model.lines.filter { $0.hasPrefix("-") }.map { $0.prefix(2) } == ["-c", "-b", "-a"])
   }

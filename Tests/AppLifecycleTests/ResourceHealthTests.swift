@@ -68,7 +68,7 @@ import Testing
           name: "connection", phase: .foreground, status: .held, failures: 0, lastError: "no route",
           since: .milliseconds(1_750))
       ])
-    let entries = application.ledger.pages.flatMap(\.entries).filter { $0.name == "connection" }
+    let entries = application.ledger.entries.filter { $0.name == "connection" }
     #expect(entries.map(\.step) == Array(repeating: "acquire", count: 4))
     #expect(entries.map(\.outcome) == Array(repeating: .failed("no route"), count: 3) + [.completed])
   }
@@ -138,7 +138,7 @@ import Testing
     try await system.play("launch; wait:1s; interrupt:call; wait:1s")
     let health = application.resources.first
     #expect(health?.status == .idle && health?.failures == 0 && health?.lastError == nil)
-    #expect(application.ledger.pages.flatMap(\.entries).last { $0.name == "slow" }?.outcome == .cancelled)
+    #expect(application.ledger.entries.last { $0.name == "slow" }?.outcome == .cancelled)
   }
 
   // MARK: Slow releases
@@ -164,7 +164,7 @@ import Testing
     #expect(releases == 2)
     #expect(application.resources.map(\.status) == [.idle, .idle], "it keeps no other resource from being released")
     #expect(application.resources.map(\.lastError) == [nil, "no route"])
-    let failed = application.ledger.pages.flatMap(\.entries).filter { $0.outcome == .failed("no route") }
+    let failed = application.ledger.entries.filter { $0.outcome == .failed("no route") }
     #expect(failed.map(\.name) == ["connection", "connection"] && failed.allSatisfy { $0.step == "release" })
     #expect(failed.first?.description == "connection (resource, release) 0 s, failed: no route")
     #expect(!record.contains { $0.kind == .report })
@@ -230,7 +230,7 @@ import Testing
     #expect(throws: ResourceError.released("connection")) { try resource.value }
     await clock.settle()
     #expect(reported == ["connection idle"])
-    let entry = application.ledger.pages.flatMap(\.entries).last
+    let entry = application.ledger.entries.last
     #expect(entry?.name == "connection" && entry?.step == "use" && entry?.outcome == .usedAfterRelease)
     try await system.play("open")
     #expect(try resource.value == 7)

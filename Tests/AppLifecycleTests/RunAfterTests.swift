@@ -85,7 +85,7 @@ import Testing
     let run = application.run(model, while: .active) { [clock] _ in try await clock.sleep(for: .seconds(1_000_000)) }
     #expect(run.name == "AppLifecycleTests/RunAfterTests.swift:\(#line - 1)")
     try await system.play("launch; home")
-    let entries = application.ledger.pages.flatMap(\.entries).filter { $0.kind == .runBody }
+    let entries = application.ledger.entries.filter { $0.kind == .runBody }
     #expect(entries.map(\.name) == [run.name, "poller"])
     #expect(entries.map(\.step) == ["run(while: .active)", "run(while: .active)"])
     #expect(entries.map(\.outcome) == [.completed, .overran])

@@ -97,7 +97,7 @@ import Testing
   private func sleepUntilCancelled() async throws { try await clock.sleep(for: .seconds(1_000_000)) }
 
   private var steps: [String] {
-    application.ledger.pages.flatMap(\.entries).filter { $0.kind == .resource }.map {
+    application.ledger.entries.filter { $0.kind == .resource }.map {
       "\($0.name) \($0.step) \($0.outcome)"
     }
   }

@@ -32,7 +32,7 @@ import Testing
     withExtendedLifetime(subscriptions) {}
     #expect(reports == ["watchdog:second"])
     #expect(system.application.state == .notRunning)
-    let page = try #require(system.application.ledger.pages.last { $0.kind == .transition })
+    let page = try #require(system.application.ledger.transitions.last)
     #expect(
       page.overruns == [BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["second"])])
     let slow = page.entries.filter { $0.kind == .subscriber && $0.duration > .zero }
@@ -63,7 +63,7 @@ import Testing
     withExtendedLifetime((subscriptions, late)) {}
     // The third has not begun with the other window, as it is busy still: it is named once.
     #expect(reports == ["watchdog:third", "watchdog:fourth"])
-    let entries = system.application.ledger.pages.last { $0.kind == .transition }?.entries ?? []
+    let entries = system.application.ledger.transitions.last?.entries ?? []
     #expect(entries.filter { $0.name == "third" }.map(\.outcome) == [.overran, .cutShort])
     #expect(clock.now.offset == .seconds(9))
   }

@@ -77,7 +77,7 @@ import Testing
         "UIApplicationDidEnterBackgroundNotification ", "watchdog:sceneDidEnterBackground ", "notRunning ",
       ])
     #expect(
-      application.ledger.pages.last { $0.kind == .transition }?.late.map(\.name) == ["sceneDidEnterBackground (main)"])
+      application.ledger.transitions.last?.entries.filter(\.isLate).map(\.name) == ["sceneDidEnterBackground (main)"])
   }
 
   @Test func `of one of several windows is awaited before that is disconnected`() async throws {

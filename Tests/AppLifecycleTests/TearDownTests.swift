@@ -193,10 +193,12 @@ import Testing
     withExtendedLifetime(subscriptions) {}
     let position = "AppLifecycleTests/TearDownTests.swift:\(line)"
     #expect(reports == ["watchdog:\(position)"])
-    let page = try #require(application.ledger.pages.first { $0.cause == "home" && $0.kind == .transition })
+    let page = try #require(application.ledger.transitions.first { $0.cause == "home" })
     #expect(page.to == .notRunning)
     #expect(page.overruns == [BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: [position])])
-    #expect(page.late.map(\.source) == [position] && page.late.map(\.duration) == [.seconds(5)])
+    #expect(
+      page.entries.filter(\.isLate).map(\.source) == [position]
+        && page.entries.filter(\.isLate).map(\.duration) == [.seconds(5)])
     let others = page.entries.filter { $0.kind == .subscriber && !$0.isLate }
     #expect(others.count == 49 && others.allSatisfy { $0.outcome == .completed && $0.duration < .milliseconds(49) })
     // Purged, and launched anew by `open`.

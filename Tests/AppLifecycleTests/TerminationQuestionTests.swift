@@ -105,7 +105,7 @@ import Testing
 
   @Test func `stands in the ledger of the end`() async throws {
     try await system.play("launch; slow:shouldTerminate:2s; quit")
-    let page = try #require(application.ledger.pages.last { $0.kind == .transition })
+    let page = try #require(application.ledger.transitions.last)
     #expect(page.entries.first?.description == "applicationShouldTerminate (delegate, applicationShouldTerminate) 2 s")
     #expect(page.overruns == [])
   }

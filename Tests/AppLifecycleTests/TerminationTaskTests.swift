@@ -89,7 +89,7 @@ import Testing
         "5.0 applicationWillTerminate background", "5.0 notRunning notRunning",
       ])
     #expect(report.overruns.map(\.culprits) == [["open"]] && report.overruns.map(\.callback) == [.didEnterBackground])
-    let entry = world.application.ledger.pages.flatMap(\.entries).first { $0.kind == .task }
+    let entry = world.application.ledger.entries.first { $0.kind == .task }
     #expect(entry?.name == "open" && entry?.outcome == .neverEnded && entry?.duration == .seconds(5))
   }
 
@@ -219,7 +219,7 @@ import Testing
     let system = SimulatedSystem()
     try await system.play("launch; task:begin:a; home; kill")
     #expect(!system.record.contains { $0.kind == .task || $0.kind == .report })
-    #expect(system.application.ledger.pages.flatMap(\.entries).contains { $0.name == "a" && $0.outcome == .cutShort })
+    #expect(system.application.ledger.entries.contains { $0.name == "a" && $0.outcome == .cutShort })
   }
 }
 

@@ -43,7 +43,7 @@ private struct Saved: MainActorEvent {}
 
   /// The failed entries of the ledger, each as a line.
   private var entries: [String] {
-    application.ledger.pages.flatMap(\.entries).compactMap { entry in
+    application.ledger.entries.compactMap { entry in
       guard case .failed(let error) = entry.outcome else { return nil }
       return "\(entry.name) (\(entry.kind), \(entry.step)): \(error)"
     }

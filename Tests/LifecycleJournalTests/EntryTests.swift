@@ -55,7 +55,7 @@ import Testing
         "task upload backgroundTask 1.0 seconds 12.0 seconds completed",
       ])
     // What is read is what the ledger says, and the run's length knows of it.
-    let ledger = Set(application.ledger.pages.flatMap(\.entries))
+    let ledger = Set(application.ledger.entries)
     #expect(all.spent.allSatisfy(ledger.contains) && all.spent[1].source?.hasSuffix("EntryTests.swift:\(line)") == true)
     #expect(all.records == LifecycleJournalTests.entries(of: path).records && all.records.violations == [])
   }

@@ -71,10 +71,11 @@ internal import Scheduling
     return report
   }
 
-  /// Opens the page of the ledger, unless the input is ignored, and begins the report.
+  /// Begins the report, and, unless the input is ignored, its page of the ledger.
   private func begin(_ effects: [LifecycleStateMachine.Effect], at time: Duration) -> TransitionReport {
     let from = application.present.state
-    if effects.first?.isIgnored != true { application.ownLedger.beginTransition(cause, from: from, at: time) }
+    let report = TransitionReport(outcome: .completed, cause: cause, from: from, to: from, began: time)
+    if effects.first?.isIgnored != true { application.ownLedger.begin(report) }
     if let question = pending.question { note(question) }
     if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
     if from == .background { liftTimeLimits(before: effects[...]) }
@@ -83,7 +84,7 @@ internal import Scheduling
       application.setLaunchCause(cause)
       application.transitions.processBegins()
     }
-    return TransitionReport(outcome: .completed, cause: cause, from: from, to: from)
+    return report
   }
 
   /// Closes the page of the ledger, and completes the report.
@@ -93,9 +94,7 @@ internal import Scheduling
     if to == .active { application.transitions.didEndActive() }
     report.to = to
     report.duration = application.running.now() - ranSince
-    if let page = application.ownLedger.endTransition(in: to, at: application.instant) {
-      (report.kept, report.overruns) = (page.kept, page.overruns)
-    }
+    application.ownLedger.end(&report)
     if report.endsProcess {
       application.transitions.processEnded(isLate: !report.overruns.isEmpty, isLast: application.isAdopted)
     }
@@ -119,7 +118,6 @@ extension TransitionRun {
     } else if from == .suspended, next.runsCode {
       application.questions.resume()
     }
-    // Do this before the page of the stay is closed: tasks that the end of the process cuts short belong on that page.
     application.background.didCommit(next)
     if next == .suspended || from == .suspended { application.manager.suspensions += 1 }
     if next == .notRunning {
@@ -129,13 +127,7 @@ extension TransitionRun {
     }
     // After the tasks of an ended process have been cancelled, so that they do not go on.
     if next == .suspended { application.processTime.suspend() } else { application.processTime.resume() }
-    let time = application.instant
-    let isPassedThrough = application.transitions.didCommit(next, at: time)
-    if next == .background, !isPassedThrough {
-      application.ownLedger.beginStay(cause, at: time)
-    } else {
-      application.ownLedger.endStay(in: next, at: time)
-    }
+    application.transitions.didCommit(next, at: application.instant)
     application.record(.state, next.rawValue, cause)
     application.bus.post(
       Application.StateDidChange(application: application, transition: step(.commitFirst)), from: application)
@@ -180,7 +172,7 @@ extension TransitionRun {
   /// Notes the delegate's answer to a question, and its overrun if it was late, on the page of the end that follows.
   private func note(_ question: TerminationQuestion) {
     guard let entry = question.entry else { return }
-    let page = application.ownLedger.transitionPage
+    let page = application.ownLedger.page
     application.note(entry, of: question.call, on: page)
     guard question.isLate else { return }
     application.note(

@@ -75,15 +75,11 @@
   func willResignActive(at time: Duration) { excursion.willBegin(at: time) }
 
   /// Notes that a state was committed.
-  ///
-  /// - Returns: whether the application only passes through this state. With scenes, a launch into the foreground
-  ///   passes through the background without staying there.
-  func didCommit(_ next: ApplicationState, at time: Duration) -> Bool {
+  func didCommit(_ next: ApplicationState, at time: Duration) {
     let from = latestCommit.to
     latestCommit = (from, next)
-    let isPassedThrough = from == .notRunning && machine.state.isForeground
-    if !isPassedThrough { excursion.didCommit(next, at: time) }
-    return isPassedThrough
+    // With scenes, a launch into the foreground passes through the background without staying there.
+    if from != .notRunning || !machine.state.isForeground { excursion.didCommit(next, at: time) }
   }
 
   /// Ends the excursion, because a transition has ended with the application active.

@@ -148,10 +148,6 @@ extension Application {
       $1 == nil ? self?.interceptedCall($0, isLongRunning: true) : self?.intercepted($1)
     }
     background.didSpend = { [weak self] in self?.note($0, of: $1?.id) }
-    background.didBeginStay = { [weak self] now, cause in
-      guard let self else { return }
-      ownLedger.beginStay(transitions.presentCause ?? cause, at: now)
-    }
     background.hasWork = { [weak ownTasks] in ownTasks?.hasWork == true }
     background.didReport = { [weak self] kind, name, cause in
       guard let self else { return }
@@ -217,7 +213,7 @@ extension Application {
     guard !names.isEmpty else { return }
     for name in names { report(.backgroundTimeExpired, name, cause) }
     background.noteUnended()
-    note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ownLedger.transitionPage)
+    note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ownLedger.page)
   }
 
   /// Suspends the application, as a host does before the system stops the process.
@@ -291,7 +287,7 @@ extension Application {
       !inbox.hasRevokedSuspension(since: suspension.order)
     }
     if !open.isEmpty {
-      note(BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: open), on: ownLedger.presentPage)
+      note(BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: open), on: ownLedger.page)
     }
     let answer = InputAnswer()
     let suspend = PendingInput(input: .system(.suspend), cause: cause, answer: answer, suspension: suspension.order)

@@ -42,8 +42,6 @@ internal import Scheduling
   var didBegin: (@MainActor (LedgerEntry) -> TracedCall?)?
   /// Returns a call, which has perhaps begun, with the interceptors to run around it; nil if there are none.
   var intercepted: (@MainActor (LedgerEntry, TracedCall?) -> InterceptedCall?)?
-  /// Called when the end of the last mode has begun a new stay.
-  var didBeginStay: (@MainActor (_ now: Duration, _ cause: LifecycleCause) -> Void)?
   /// Called with the kind and name of a record, and with its cause if no transition is its cause.
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
@@ -238,12 +236,11 @@ extension BackgroundTaskManager {
 
   func end(_ mode: BackgroundMode, process: Int) {
     let now = clock.now()
-    let hasBegunStay = state.withLock { $0.process == process ? $0.time.endMode(at: now) : nil }
-    guard let hasBegunStay else { return }
-    if hasBegunStay {
-      didBeginStay?(elapsed(), LifecycleCause(rawValue: "mode:end:\(mode.rawValue)"))
+    let isOfThisProcess = state.withLock { state in
+      if state.process == process { state.time.endMode(at: now) }
+      return state.process == process
     }
-    setClock()
+    if isOfThisProcess { setClock() }
   }
 }
 

@@ -180,15 +180,10 @@ extension BackgroundTimeStateMachine {
     refusesTasks = false
   }
 
-  /// Ends a mode.
-  ///
-  /// When the last mode ends, a new stay begins.
-  ///
-  /// - Returns: whether a new stay has begun.
-  mutating func endMode(at now: Duration) -> Bool {
+  /// Ends a mode; when the last mode ends, a new stay begins.
+  mutating func endMode(at now: Duration) {
     modes -= 1
     if modes == 0 { beginStayIfDue(at: now) }
-    return stayBegan != nil
   }
 }
 

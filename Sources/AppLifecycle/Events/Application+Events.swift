@@ -7,8 +7,6 @@ extension Application {
   ///
   /// The state is inactive; it is background at a launch into the background, and at every launch with scenes.
   public struct DidFinishLaunching: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .didFinishLaunching }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -17,8 +15,6 @@ extension Application {
 
   /// A notification that the application has become active, and receives events.
   public struct DidBecomeActive: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .didBecomeActive }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -31,10 +27,6 @@ extension Application {
   ///
   /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillResignActive: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .willResignActive }
-    /// True: the latest subscriber first.
-    public static var isReversed: Bool { true }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -46,10 +38,6 @@ extension Application {
   /// Handlers are called in reverse order: the latest subscriber first. The application waits for asynchronous handlers,
   /// within the budget of didEnterBackground, and releases resources of the foreground only after all handlers.
   public struct DidEnterBackground: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .didEnterBackground }
-    /// True: the latest subscriber first.
-    public static var isReversed: Bool { true }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -63,8 +51,6 @@ extension Application {
   /// The event is not posted at a cold launch without scenes: subscribe to ``DidFinishLaunching``, too, or to
   /// ``StateDidChange`` with replay.
   public struct WillEnterForeground: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .willEnterForeground }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -76,10 +62,6 @@ extension Application {
   /// Handlers are called in reverse order: the latest subscriber first. Not posted when the application is killed while
   /// it is suspended.
   public struct WillTerminate: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .willTerminate }
-    /// True: the latest subscriber first.
-    public static var isReversed: Bool { true }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -88,8 +70,6 @@ extension Application {
 
   /// A notification that memory is low; the state does not change.
   public struct DidReceiveMemoryWarning: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .didReceiveMemoryWarning }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -101,8 +81,6 @@ extension Application {
   /// Several changes during suspension lead to one event when the application runs again: at once in the background, or
   /// on the return to the foreground before ``DidBecomeActive``.
   public struct SignificantTimeChange: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .significantTimeChange }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -117,8 +95,6 @@ extension Application {
   ///
   /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -131,8 +107,6 @@ extension Application {
   /// when it runs again, in the background or on its return to the foreground. A process that was launched on a locked
   /// device posts it, too. If the screen was locked again meanwhile, nothing has changed, and nothing is posted.
   public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
-    /// The delegate call that the event follows.
-    public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.

@@ -14,23 +14,21 @@ public protocol ApplicationEvent: MainActorEvent {
   var transition: LifecycleTransition { get }
 }
 
-// A new event begins with its row in NotificationTable.swift.
-
 /// An application event that follows a delegate call.
-public protocol ApplicationCallbackEvent: ApplicationEvent {
-  /// The delegate call that the event follows.
-  static var callback: ApplicationCallback { get }
-}
+///
+/// The package's own events conform. Use it to treat them alike; do not conform types of the program.
+public protocol ApplicationCallbackEvent: ApplicationEvent {}
 
 extension ApplicationCallbackEvent {
+  /// The delegate call that the event follows.
+  public static var callback: ApplicationCallback { ApplicationCallback.ofEvent(Self.self) }
   /// The raw name of the platform's notification.
   public static var name: EventName { EventName(rawValue: callback.notificationName ?? callback.rawValue) }
+  /// True for the events of a tear-down: the latest subscriber first.
+  public static var isReversed: Bool { callback.row.phase.closing != nil }
 
   /// Makes the event for a step of the life cycle, by its row in the table.
   package init(application: Application, transition: LifecycleTransition) {
-    guard let event = Self.callback.row.make(application, transition) as? Self else {
-      preconditionFailure("\(Self.self) is not the event of \(Self.callback)")
-    }
-    self = event
+    self = Self.callback.row.makeEvent(application, transition)
   }
 }

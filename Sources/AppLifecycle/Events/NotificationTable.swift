@@ -18,6 +18,28 @@ struct NotificationRow<Subject: AnyObject, Transition> {
   let post: @MainActor (Subject, Transition, Application, _ method: String, _ closing: LifecyclePhase?) -> Void
 }
 
+extension NotificationRow {
+  /// Makes the event of the row.
+  func makeEvent<E: MainActorEvent>(_ subject: Subject, _ transition: Transition) -> E {
+    guard let event = make(subject, transition) as? E else { preconditionFailure("\(E.self) has another row") }
+    return event
+  }
+}
+
+extension CaseIterable {
+  /// Returns the callback with an event, by the events of the callbacks.
+  ///
+  /// The bus asks for it once for each type. So the search is linear.
+  fileprivate static func callback(
+    before type: any MainActorEvent.Type, _ event: (Self) -> (any MainActorEvent.Type)?
+  ) -> Self {
+    guard let callback = allCases.first(where: { event($0) == type }) else {
+      preconditionFailure("\(type) follows no delegate call: only the package's own events do")
+    }
+    return callback
+  }
+}
+
 extension ApplicationCallback {
   typealias Row = NotificationRow<Application, LifecycleTransition>
 
@@ -90,6 +112,9 @@ extension ApplicationCallback {
 
   /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
+
+  /// The callback that an event follows.
+  static func ofEvent(_ type: any MainActorEvent.Type) -> Self { callback(before: type, \.event) }
 }
 
 extension NotificationRow<Application, LifecycleTransition> {
@@ -156,6 +181,9 @@ extension SceneCallback {
 
   /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
+
+  /// The callback that an event follows.
+  static func ofEvent(_ type: any MainActorEvent.Type) -> Self { callback(before: type, \.event) }
 }
 
 extension NotificationRow<Application.Scene, SceneTransition> {

@@ -7,8 +7,6 @@ extension Application.Scene {
   ///
   /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillConnect: SceneEvent {
-    /// The delegate call that the event follows.
-    public static var callback: SceneCallback { .willConnect }
     /// The scene whose life cycle it is.
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
@@ -20,8 +18,6 @@ extension Application.Scene {
   ///
   /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillEnterForeground: SceneEvent {
-    /// The delegate call that the event follows.
-    public static var callback: SceneCallback { .willEnterForeground }
     /// The scene whose life cycle it is.
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
@@ -30,8 +26,6 @@ extension Application.Scene {
 
   /// A notification that the scene receives events; the state is active in the foreground.
   public struct DidActivate: SceneEvent {
-    /// The delegate call that the event follows.
-    public static var callback: SceneCallback { .didBecomeActive }
     /// The scene whose life cycle it is.
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
@@ -44,10 +38,6 @@ extension Application.Scene {
   ///
   /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillDeactivate: SceneEvent {
-    /// The delegate call that the event follows.
-    public static var callback: SceneCallback { .willResignActive }
-    /// True: the latest subscriber first.
-    public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
@@ -58,10 +48,6 @@ extension Application.Scene {
   ///
   /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidEnterBackground: SceneEvent {
-    /// The delegate call that the event follows.
-    public static var callback: SceneCallback { .didEnterBackground }
-    /// True: the latest subscriber first.
-    public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
@@ -74,10 +60,6 @@ extension Application.Scene {
   ///
   /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidDisconnect: SceneEvent {
-    /// The delegate call that the event follows.
-    public static var callback: SceneCallback { .didDisconnect }
-    /// True: the latest subscriber first.
-    public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.

@@ -2,14 +2,13 @@ internal import PubSub
 internal import Scheduling
 
 extension Application {
-  /// The ledger of the calls during the latest transitions and stays in the background, with overruns and tasks that
-  /// were never ended.
+  /// The ledger of the calls during and after the latest transitions, with overruns and tasks that were never ended.
   ///
-  /// - Complexity: linear in the number of pages.
+  /// - Complexity: linear in the number of transitions.
   public var ledger: BudgetLedger { ownLedger.snapshot }
 
-  /// Adds to the stay that lasts, else to the transition under way, else to the latest page.
-  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil) { note(entry, of: call, on: ownLedger.presentPage) }
+  /// Adds to the latest page.
+  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil) { note(entry, of: call, on: ownLedger.page) }
 
   /// Adds to a page.
   ///
@@ -17,13 +16,13 @@ extension Application {
   ///   - entry: what has ended.
   ///   - call: the call that it is about, if its beginning was observed.
   ///   - page: where it belongs.
-  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?) {
+  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: ApplicationLedger.PageID?) {
     ownLedger.note(entry, on: page)
     tell(.callEnded(entry, of: call))
   }
 
   /// Adds the overrun of a budget to a page.
-  func note(_ overrun: BudgetOverrun, on page: LedgerKeeper.PageID?) {
+  func note(_ overrun: BudgetOverrun, on page: ApplicationLedger.PageID?) {
     ownLedger.note(overrun, on: page)
     tell(.overran(overrun))
   }
@@ -72,7 +71,7 @@ extension Application {
   ///   - name: the resource's name, or the source of the call.
   ///   - operation: the operation.
   ///   - page: the page of the ledger that gets the overrun.
-  func operationIsLate(_ name: String, _ operation: BudgetOverrun.Operation, on page: LedgerKeeper.PageID?) {
+  func operationIsLate(_ name: String, _ operation: BudgetOverrun.Operation, on page: ApplicationLedger.PageID?) {
     report(.watchdog, name, transitions.presentCause ?? LifecycleCause(operation, of: name))
     note(
       BudgetOverrun(

@@ -1,63 +1,84 @@
-/// The ledger of an application: its pages, and the notes about handlers that are not on a page yet.
+internal import PubSub
+
+/// The ledger of an application: a page for each of the latest transitions, and the notes about handlers that are not on
+/// a page yet.
+///
+/// A page is the report of a transition. Calls that end after it are added to it until the next transition begins.
 ///
 /// A post collects notes about its handlers. They are added to a page before anything else is noted, so entries keep
 /// their order.
 @MainActor final class ApplicationLedger {
-  private var keeper: LedgerKeeper
+  /// An identifier of a page, which stays unique after the page has been dropped.
+  struct PageID: Hashable {
+    fileprivate let number: Int
+  }
+
+  /// The largest number of entries on all pages together.
+  static let mostEntries = 8_192
+
+  private let limit: Int
+  /// The pages, oldest first; their numbers are consecutive, and the last page has ``lastNumber``.
+  private var pages: [TransitionReport] = []
+  private var lastNumber = 0
+  private var entryCount = 0
+  private var dropped = 0
+  private var isInTransition = false
   /// The notes about the handlers of the notification that is being posted; nil between posts.
   private var handlerNotes: HandlerNotes?
 
-  init(limit: Int) { keeper = LedgerKeeper(limit: limit) }
-
-  // MARK: Reading
+  init(limit: Int) { self.limit = max(limit, 1) }
 
   /// The current contents of the ledger.
   ///
   /// - Complexity: linear in the number of pages.
   var snapshot: BudgetLedger {
-    handlerNotes?.flush(into: &keeper)
-    return keeper.ledger
+    handlerNotes?.flush(into: self)
+    return BudgetLedger(transitions: pages, dropped: dropped)
   }
 
-  /// The page of the transition under way; nil between transitions.
-  var transitionPage: LedgerKeeper.PageID? { keeper.transition }
-
-  /// The page for events that belong to no particular transition.
-  var presentPage: LedgerKeeper.PageID? { keeper.present }
-
-  /// The page for work that a transition starts: that of the transition while it is under way, else the present page.
-  var ownPage: LedgerKeeper.PageID? { keeper.ownPage }
+  /// The page of the transition under way, else of the latest transition; nil before the first transition.
+  var page: PageID? { pages.isEmpty ? nil : PageID(number: lastNumber) }
 
   // MARK: Pages
 
   /// Opens the page of a transition.
-  func beginTransition(_ cause: LifecycleCause, from state: ApplicationState, at time: Duration) {
-    keeper.beginTransition(cause, from: state, at: time)
+  func begin(_ report: TransitionReport) {
+    handlerNotes?.flush(into: self)
+    lastNumber += 1
+    pages.append(report)
+    pages[pages.count - 1].outcome = .underWay
+    isInTransition = true
+    if pages.count > limit { forget() }
   }
 
-  /// Closes the page of the transition.
-  ///
-  /// - Returns: the page; nil for an ignored input, which has no page.
-  func endTransition(in state: ApplicationState, at time: Duration) -> LedgerPage? {
-    keeper.endTransition(in: state, at: time)
+  /// Completes the report of a transition, and its page, with each other; a report of an ignored input has no page.
+  func end(_ report: inout TransitionReport) {
+    guard isInTransition else { return }
+    handlerNotes?.flush(into: self)
+    let page = pages[pages.count - 1]
+    (report.kept, report.overruns) = (page.kept, page.overruns)
+    pages[pages.count - 1] = report
+    isInTransition = false
+    forget()
   }
-
-  /// Opens the page of a stay in the background.
-  func beginStay(_ cause: LifecycleCause, at time: Duration) { keeper.beginStay(cause, at: time) }
-
-  /// Closes the page of the stay, if one lasts.
-  func endStay(in state: ApplicationState, at time: Duration) { keeper.endStay(in: state, at: time) }
 
   // MARK: Noting
 
-  /// Adds a call that has ended to a page.
-  func note(_ entry: LedgerEntry, on page: LedgerKeeper.PageID?) {
-    handlerNotes?.flush(into: &keeper)
-    keeper.note(entry, on: page)
+  /// Adds a call that has ended to a page, unless the page has been dropped.
+  func note(_ entry: LedgerEntry, on page: PageID?) {
+    handlerNotes?.flush(into: self)
+    add(1, to: page) { $0.append(entry) }
+  }
+
+  /// Adds handlers of one notification, in the order in which they returned.
+  func note(_ handlers: [HandlerTime], step: String, on page: PageID?) {
+    add(handlers.count, to: page) { $0.append(handlers, step: step) }
   }
 
   /// Adds the overrun of a budget to a page.
-  func note(_ overrun: BudgetOverrun, on page: LedgerKeeper.PageID?) { keeper.note(overrun, on: page) }
+  func note(_ overrun: BudgetOverrun, on page: PageID?) {
+    if let index = index(of: page) { pages[index].overruns.append(overrun) }
+  }
 
   /// Posts a notification, and notes all its handlers together.
   ///
@@ -69,11 +90,43 @@
   /// - Returns: the value that `post` returns.
   func noteHandlers<Result>(_ notes: HandlerNotes, of post: () -> Result) -> Result {
     let outer = handlerNotes
-    outer?.flush(into: &keeper)
+    outer?.flush(into: self)
     handlerNotes = notes
     let result = post()
-    notes.endPosting(into: &keeper)
+    notes.endPosting(into: self)
     handlerNotes = outer
     return result
+  }
+
+  // MARK: Bounds
+
+  private func add(_ count: Int, to page: PageID?, _ add: (inout LedgerEntries) -> Void) {
+    guard let index = index(of: page) else { return }
+    add(&pages[index].kept)
+    entryCount += count
+    if entryCount > Self.mostEntries { forget() }
+  }
+
+  /// The index of a page; nil if it has been dropped.
+  private func index(of page: PageID?) -> Int? {
+    guard let page else { return nil }
+    let index = pages.count - 1 - (lastNumber - page.number)
+    return index >= 0 ? index : nil
+  }
+
+  /// Drops the oldest pages, and if that is not enough, the oldest entries of the latest page.
+  ///
+  /// A service may have one transition for as long as it runs. A transition under way keeps its entries for its report.
+  private func forget() {
+    while pages.count > 1, pages.count > limit || entryCount > Self.mostEntries {
+      let count = pages.removeFirst().kept.count
+      entryCount -= count
+      dropped += count
+    }
+    guard entryCount > Self.mostEntries, !isInTransition else { return }
+    // Drop half of them at once, so that each entry costs constant time on average.
+    let count = pages[pages.count - 1].kept.dropOldest(keeping: Self.mostEntries / 2)
+    entryCount -= count
+    dropped += count
   }
 }

@@ -1,32 +1,40 @@
-/// A record of the calls during the latest transitions and stays in the background.
+/// A record of the calls during and after the latest transitions.
 ///
 /// It contains the duration of each call, the overruns, and the tasks that were never ended.
 ///
 ///     print(application.ledger)
 ///     for entry in application.ledger.late { print(entry.name, entry.duration) }
 ///
-/// The ledger keeps the latest ``Application/Configuration/ledgerLimit`` pages, 64 by default, and at most 8,192
-/// entries in all. It drops the oldest pages first. If that is not enough, it drops the oldest entries of the current
-/// stay in the background; it drops the entries of late code last. ``LedgerPage/dropped`` counts the dropped entries.
-/// The page of a transition keeps all its entries.
+/// The ledger keeps the latest ``Application/Configuration/ledgerLimit`` transitions, 64 by default, and at most 8,192
+/// entries in all. It drops the oldest transitions first. If that is not enough, it drops the oldest entries of the latest
+/// transition once that is complete, those of late code last.
 public struct BudgetLedger: Sendable, Hashable {
-  /// The pages, in the order in which they began.
+  /// The latest transitions, oldest first.
   ///
-  /// The page of a stay follows that of the transition that began it, and precedes those of the transitions during it.
-  public var pages: [LedgerPage]
+  /// Each has, in addition to what its report had, the calls that ended between its end and the next transition. The last one
+  /// may be under way.
+  public var transitions: [TransitionReport]
+  /// The number of entries that the ledger has dropped.
+  public var dropped: Int
 
-  /// Creates a ledger with pages.
+  /// Creates a ledger.
   ///
-  /// - Parameter pages: the pages, oldest first.
-  public init(pages: [LedgerPage] = []) { self.pages = pages }
+  /// - Parameters:
+  ///   - transitions: the transitions, oldest first.
+  ///   - dropped: the number of entries that were dropped.
+  public init(transitions: [TransitionReport] = [], dropped: Int = 0) {
+    (self.transitions, self.dropped) = (transitions, dropped)
+  }
 
+  /// The calls, in the order in which they ended within each transition.
+  public var entries: [LedgerEntry] { transitions.flatMap(\.entries) }
   /// The entries of the code that exceeded its time, oldest first.
-  public var late: [LedgerEntry] { pages.flatMap(\.late) }
+  public var late: [LedgerEntry] { entries.filter(\.isLate) }
   /// The budgets that were overrun, oldest first.
-  public var overruns: [BudgetOverrun] { pages.flatMap(\.overruns) }
+  public var overruns: [BudgetOverrun] { transitions.flatMap(\.overruns) }
 }
 
 extension BudgetLedger: CustomStringConvertible {
-  /// The ledger as text, one line for each page.
-  public var description: String { pages.map(\.description).joined(separator: "\n") }
+  /// The ledger as text, one line for each transition.
+  public var description: String { transitions.map(\.description).joined(separator: "\n") }
 }

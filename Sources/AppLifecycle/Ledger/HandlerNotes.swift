@@ -5,7 +5,7 @@ internal import PubSub
 /// A handler that returns in time, while the application has no observers, is added to a list. The ledger takes the
 /// whole list over when all handlers have been called, or earlier, when another note follows or the ledger is read.
 @MainActor final class HandlerNotes {
-  let page: LedgerKeeper.PageID?
+  let page: ApplicationLedger.PageID?
   let wantsBeginnings: Bool
   let wrapsHandlers: Bool
   private let method: String
@@ -21,7 +21,7 @@ internal import PubSub
   // Accessed for each handler; no code that runs during an access touches the list.
   @exclusivity(unchecked) private var returned: [HandlerTime] = []
 
-  init(of application: Application, _ method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool) {
+  init(of application: Application, _ method: String, on page: ApplicationLedger.PageID?, isTearDown: Bool) {
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
     (self.application, observers) = (application, application.observers)
     wantsBeginnings = application.describesCalls
@@ -30,13 +30,13 @@ internal import PubSub
   }
 
   /// Adds the collected handlers to the ledger; handlers that return later are noted one by one.
-  func endPosting(into ledger: inout LedgerKeeper) {
-    flush(into: &ledger)
+  func endPosting(into ledger: ApplicationLedger) {
+    flush(into: ledger)
     observers = nil
   }
 
   /// Adds the collected handlers to the ledger, and empties the list.
-  func flush(into ledger: inout LedgerKeeper) {
+  func flush(into ledger: ApplicationLedger) {
     if returned.isEmpty { return }
     // The list has room for every announced handler. The ledger keeps it for long, so a list less than half full is
     // copied to the size that it needs.

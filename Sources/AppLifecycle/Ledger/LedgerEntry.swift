@@ -1,6 +1,6 @@
 internal import PubSub
 
-/// A call of the program's code during a transition or a stay in the background, with its duration and its outcome.
+/// A call of the program's code during or after a transition, with its duration and its outcome.
 public struct LedgerEntry: Sendable, Hashable {
   /// The kind of code that was called.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

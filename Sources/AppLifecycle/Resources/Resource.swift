@@ -77,7 +77,7 @@ internal import Scheduling
   /// The transition that decided on its operation; nil if none did, and without interceptors.
   var transition: TracedTransition.ID?
   /// The ledger page of its operation.
-  var page: LedgerKeeper.PageID?
+  var page: ApplicationLedger.PageID?
   /// The run loop and the health check while the resource is held.
   var lease: HeldLease?
   /// Whether the release is hurried, because the resource is needed again.
@@ -93,7 +93,7 @@ internal import Scheduling
     (self.operations, self.phase, self.since, self.isOfProcess) = (operations, phase, since, isOfProcess)
   }
 
-  func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
+  func operationIsDecided(at time: Duration, on page: ApplicationLedger.PageID?) {
     (operationBegan, operationHasBegun, isCutShort, call, intercepted) = (time, false, false, nil, nil)
     operation += 1
     self.page = page

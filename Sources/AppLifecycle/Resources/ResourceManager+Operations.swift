@@ -285,6 +285,6 @@ extension ResourceManager {
       }
       ?? LedgerEntry(
         .resource, resource.operations.name, step: step.rawValue, began: began, duration: duration, outcome: outcome)
-    application.note(entry, on: application.ownLedger.ownPage)
+    application.note(entry, on: application.ownLedger.page)
   }
 }

@@ -278,7 +278,7 @@ internal import Scheduling
     let changes = graph.takeChanges()
     if !actions.isEmpty || !changes.isEmpty {
       let time = time ?? clock.now()
-      let page = application?.ownLedger.ownPage
+      let page = application?.ownLedger.page
       for action in actions { perform(action, at: time, on: page) }
       updateFailures(after: changes)
       announce(changes, at: time, to: application)
@@ -292,7 +292,7 @@ internal import Scheduling
     serveHoldWaiters()
   }
 
-  private func perform(_ action: ResourceGraph.Action, at time: Duration, on page: LedgerKeeper.PageID?) {
+  private func perform(_ action: ResourceGraph.Action, at time: Duration, on page: ApplicationLedger.PageID?) {
     switch action {
     case .acquire(let index), .release(let index):
       resources[index]?.operationIsDecided(at: time, on: page)

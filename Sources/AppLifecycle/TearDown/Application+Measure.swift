@@ -17,7 +17,7 @@ extension Application {
     timing.passTime?(method)
     note(
       LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began), of: traced?.id,
-      on: ownLedger.transitionPage, isTearDown: true)
+      on: ownLedger.page, isTearDown: true)
   }
 
   /// Posts a notification of a step, and notes the duration of each handler.
@@ -35,7 +35,7 @@ extension Application {
     of method: String, awaits: Bool, closing phase: LifecyclePhase?, cause: LifecycleCause
   ) {
     let deadline = running.instant(after: configuration.didEnterBackgroundBudget)
-    let notes = HandlerNotes(of: self, method, on: ownLedger.ownPage, isTearDown: awaits)
+    let notes = HandlerNotes(of: self, method, on: ownLedger.page, isTearDown: awaits)
     let post = ownLedger.noteHandlers(notes) {
       // Where the active phase closes, no transition waits, and handlers of *will…* events must run before the change.
       bus.postMeasured(
@@ -48,7 +48,7 @@ extension Application {
 
   /// Notes a call that has ended; in a tear-down, the call is noted as an overrun if the deadline passed during it.
   func note(
-    _ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?, isTearDown: Bool
+    _ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: ApplicationLedger.PageID?, isTearDown: Bool
   ) {
     var entry = entry
     if isTearDown, tearDown.blames(entry) { entry.outcome = .overran }

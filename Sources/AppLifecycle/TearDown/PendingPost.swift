@@ -9,7 +9,7 @@ struct PendingPost {
   /// The time after which the handlers are late if no budget runs.
   let deadline: Duration
   let cause: LifecycleCause
-  let page: LedgerKeeper.PageID?
+  let page: ApplicationLedger.PageID?
   /// The timer for ``deadline`` while no budget runs.
   var timer: Deadlines.ID?
 }

@@ -109,7 +109,7 @@ extension TearDown {
       BudgetOverrun(
         callback: began.callback, budget: began.length, culprits: culprits,
         threadShortage: shortage.map { ThreadShortage($0) }),
-      on: application.ownLedger.transitionPage)
+      on: application.ownLedger.page)
     return false
   }
 

@@ -145,7 +145,7 @@ extension Application {
 
   /// Adds an entry to the ledger without calling observers: reporting an observer's own call to observers would never
   /// end.
-  private func noteOnly(_ entry: LedgerEntry) { ownLedger.note(entry, on: ownLedger.presentPage) }
+  private func noteOnly(_ entry: LedgerEntry) { ownLedger.note(entry, on: ownLedger.page) }
 
   // MARK: Records
 
