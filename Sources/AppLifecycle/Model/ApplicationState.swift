@@ -29,7 +29,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable, Codable 
   public var isForeground: Bool { self == .inactive || self == .active }
 
   /// Whether the application's code runs: inactive, active or background.
-  public var runsCode: Bool { isForeground || self == .background }
+  package var runsCode: Bool { isForeground || self == .background }
 
   /// Whether a process exists: every state but not running.
   public var isInMemory: Bool { self != .notRunning }

@@ -37,5 +37,5 @@ extension JSONBytes {
 
 extension [LifecycleRecord] {
   /// The records as JSON Lines: one object in each line, and each line with a line end.
-  public var jsonLines: String { map { $0.jsonLine + "\n" }.joined() }
+  package var jsonLines: String { map { $0.jsonLine + "\n" }.joined() }
 }

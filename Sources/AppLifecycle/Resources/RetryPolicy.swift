@@ -92,11 +92,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The shortest delay.
   ///
   /// A resource that fails at once, tried again without a delay, would keep a processor busy.
-  public static let shortest = Duration.milliseconds(1)
+  package static let shortest = Duration.milliseconds(1)
 
   /// Returns the delay after a number of failures in a row.
   ///
-  /// Without jitter the delay never shrinks as failures grow. It is never below ``shortest``, whatever the properties
+  /// Without jitter the delay never shrinks as failures grow. It is never below a millisecond, whatever the properties
   /// are. A factor below 1, or one that is not a number, counts as 1, a jitter outside its bounds as the nearer bound,
   /// and a jitter that is not a number as 0.
   ///
