@@ -88,22 +88,44 @@
       }
     }
 
-    /// Counts what arrives.
-    private final class CountingTransport: LinkTransport {
-      let inner: MQTTTransport
-      let count = Guarded(0)
-      let (enough, isEnough) = (60, Latch())
+    /// Keeps the first events of a kind, and gives them all at once.
+    ///
+    /// So the task that they start on the connection's thread has more than one of them to do.
+    private final class GatheringTransport: LinkTransport {
+      private struct State {
+        var count = 0
+        var gathered: [LinkTransportEvent] = []
+        /// The thread of the connection.
+        var thread: UInt = 0
+      }
 
-      init(_ inner: MQTTTransport) { self.inner = inner }
+      private let inner: MQTTTransport
+      private let gathers: @Sendable (LinkTransportEvent) -> Bool
+      private let state = Guarded(State())
+      private let (most, enough, isEnough) = (10, 60, Latch())
+
+      init(_ inner: MQTTTransport, gathers: @escaping @Sendable (LinkTransportEvent) -> Bool) {
+        (self.inner, self.gathers) = (inner, gathers)
+      }
+
+      /// Whether the caller runs on the connection's thread.
+      var isHere: Bool { state.withLock { $0.thread } == `The thread of a connection`.thread }
+
+      /// Waits until more has come than a broker sends before it has answers.
+      func waitForMore() { isEnough.wait() }
 
       func connect(will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void) async throws {
         try await inner.connect(will: will) { [self] event in
-          receive(event)
-          guard case .received = event else { return }
-          let count = count.withLock { count in
-            count += 1
-            return count
+          guard gathers(event) else { return receive(event) }
+          let (count, events) = state.withLock { state in
+            state.thread = `The thread of a connection`.thread
+            state.count += 1
+            state.gathered.append(event)
+            guard state.count >= most else { return (state.count, [LinkTransportEvent]()) }
+            defer { state.gathered = [] }
+            return (state.count, state.gathered)
           }
+          for event in events { receive(event) }
           if count == enough { isEnough.open() }
         }
       }
@@ -116,41 +138,82 @@
       func disconnect() async { await inner.disconnect() }
     }
 
+    /// A transport of which no other thread takes over.
+    private static func transport(to broker: Broker) -> MQTTTransport {
+      MQTTTransport(
+        "127.0.0.1", Int(broker.port), keepAlive: .seconds(600), patience: .seconds(60), farewell: .seconds(60),
+        lookInterval: .seconds(600))
+    }
+
+    /// Longer than handlers may have of the thread.
+    private static func takeLong() { usleep(5_000) }
+
     /// Else a broker that has few messages in transit for a client would keep the rest, and lose what it does not keep.
     @Test @MainActor func `goes on reading and acknowledging while slow handlers have what came before`() async throws {
       try await withTemporaryDirectory { directory in
         let broker = try Broker(in: directory, ["max_inflight_messages 20"])
         let child = try await broker.start()
-        func transport() -> MQTTTransport {
-          MQTTTransport(
-            "127.0.0.1", Int(broker.port), keepAlive: .seconds(600), patience: .seconds(60), farewell: .seconds(60),
-            lookInterval: .milliseconds(10))
-        }
         let (here, there) = (Application(delegate: Bare()), Application(delegate: Bare()))
-        let counting = CountingTransport(transport())
-        let sender = try EventLink(of: here, to: transport()) { link in
+        let gathering = GatheringTransport(Self.transport(to: broker)) {
+          if case .received = $0 { true } else { false }
+        }
+        let sender = try EventLink(of: here, to: Self.transport(to: broker)) { link in
           try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
         }
-        let receiver = try EventLink(of: there, to: counting) { link in
+        let receiver = try EventLink(of: there, to: gathering) { link in
           try link.receive(OrderPlaced.self, as: "orders")
         }
         try await sender.open()
         try await receiver.open()
         let numbers = Guarded<[Int]>([])
-        let hasAll = OneShot()
+        let (hasLeft, hasAll) = (OneShot(), OneShot())
         let subscription = there.bus.subscribe { (order: OrderPlaced) in
           switch order.id {
-          case 2: counting.isEnough.wait()
+          case 1: Self.takeLong()
+          case 2:
+            hasLeft.settle(!gathering.isHere)
+            // On the connection's thread, it would wait for that.
+            if !gathering.isHere { gathering.waitForMore() }
           default: break
           }
           numbers.withLock { $0.append(order.id) }
           if order.id == 100 { hasAll.settle(true) }
         }
         for id in 1...100 { here.bus.post(OrderPlaced(id: id)) }
+        #expect(await hasLeft.value)
         #expect(await hasAll.value)
         #expect(numbers.withLock { $0 } == Array(1...100))
         await sender.close()
         await receiver.close()
+        await child.end()
+        withExtendedLifetime(subscription) {}
+      }
+    }
+
+    @Test @MainActor func `is left within a row of acknowledgements whose handlers take long`() async throws {
+      try await withTemporaryDirectory { directory in
+        let broker = try Broker(in: directory)
+        let child = try await broker.start()
+        let application = Application(delegate: Bare())
+        let gathering = GatheringTransport(Self.transport(to: broker)) {
+          if case .acknowledged = $0 { true } else { false }
+        }
+        let link = try EventLink(of: application, to: gathering) { link in
+          try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+        }
+        try await link.open()
+        let count = Guarded(0)
+        let hasLeft = OneShot()
+        let subscription = application.bus.subscribe { (_: EventLink.DidAcknowledge) in
+          let count = count.withLock { count in
+            count += 1
+            return count
+          }
+          if count == 1 { Self.takeLong() } else { hasLeft.settle(!gathering.isHere) }
+        }
+        for id in 1...10 { application.bus.post(OrderPlaced(id: id)) }
+        #expect(await hasLeft.value)
+        await link.close()
         await child.end()
         withExtendedLifetime(subscription) {}
       }

@@ -72,8 +72,8 @@ extension LinkHub {
         for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { await didDrop(topic, count) }
         await perform(work.inputs[...], &turn)
         for post in work.posts {
-          await send(post)
           await turn.endIfLong()
+          await send(post, &turn)
         }
       }
     }
@@ -81,7 +81,8 @@ extension LinkHub {
 
   /// The time that a task may take of a thread that reads.
   ///
-  /// If it took longer, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
+  /// If it took longer, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest. So the task
+  /// looks at the clock before each thing that may call handlers of an event.
   private struct ReadersTurn {
     /// When the task goes on in the pool; nil if it is there.
     private var end: ContinuousClock.Instant?
@@ -91,8 +92,10 @@ extension LinkHub {
     mutating func endIfLong() async {
       guard let end, .now >= end else { return }
       self.end = nil
-      // The executor has no thread for a task that does not begin while it reads.
-      await Task.yield()
+      // A change of the executor is what surely leaves the thread. A `Task.yield()` does not: it goes on at once, on the same thread, if
+      // another thread ends it before the task is suspended. Back from there, the task is one of the pool, because it does not begin while
+      // a connection's thread reads.
+      await withTaskExecutorPreference(globalConcurrentExecutor) {}
     }
   }
 
@@ -140,7 +143,7 @@ extension LinkHub {
     for lane in lanes { report(of: lane) { EventLink.DidDrop(link: $0, topic: name, count: count) } }
   }
 
-  private func send(_ post: Post) async {
+  private func send(_ post: Post, _ turn: inout ReadersTurn) async {
     var content = OutgoingTopic.Content.lost
     do {
       let data = try post.encode()
@@ -154,16 +157,16 @@ extension LinkHub {
       machine.withLock { [content] machine in
         machine.send(content, number: post.number, on: post.topic)
         return machine.takeOutputs()
-      })
+      }, &turn)
   }
 
   private func perform(_ inputs: ArraySlice<Input>, _ turn: inout ReadersTurn) async {
     guard !inputs.isEmpty else { return }
     var rest = inputs
     while let input = rest.popFirst() {
+      await turn.endIfLong()
       guard case .transport(.acknowledged(let first), let lane, let connection) = input else {
-        await perform(input)
-        await turn.endIfLong()
+        await perform(input, &turn)
         continue
       }
       // Acknowledgements come in rows, one for each message.
@@ -173,46 +176,47 @@ extension LinkHub {
         rest.removeFirst()
       }
       guard link(lane)?.isConnection(connection) == true else { continue }
-      await decide { [numbers] machine in for number in numbers { machine.didAcknowledge(number, by: lane) } }
+      await decide(&turn) { [numbers] machine in for number in numbers { machine.didAcknowledge(number, by: lane) } }
     }
     setTimer()
   }
 
-  private func perform(_ input: Input) async {
+  private func perform(_ input: Input, _ turn: inout ReadersTurn) async {
     let now = clock.now.offset
     switch input {
     case .connected(let link, let connection):
       guard link.isUp(connection) else { return }
-      await decide { $0.didConnect(link.number, at: now) }
-    case .finish(let link): await decide { $0.finish(link.number) }
-    case .closed(let link): await decide { $0.didDisconnect(link.number) }
+      await decide(&turn) { $0.didConnect(link.number, at: now) }
+    case .finish(let link): await decide(&turn) { $0.finish(link.number) }
+    case .closed(let link): await decide(&turn) { $0.didDisconnect(link.number) }
     case .time:
       timer.withLock { $0 = nil }
-      await decide { $0.timeDidPass(now) }
+      await decide(&turn) { $0.timeDidPass(now) }
     case .transport(let event, let lane, let connection):
       guard let link = link(lane), link.isConnection(connection) else { return }
       switch event {
       case .received(let message):
         let isSticky = receivers(of: message.payload, on: message.topic).contains(where: \.isSticky)
-        await decide { $0.receive(message, isSticky: isSticky, by: lane, at: now) }
+        await decide(&turn) { $0.receive(message, isSticky: isSticky, by: lane, at: now) }
       case .acknowledged: break  // The caller takes them in rows.
       case .closed(let reason):
-        await decide { $0.didDisconnect(lane) }
+        await decide(&turn) { $0.didDisconnect(lane) }
         await link.connectionDidEnd(connection, because: reason)
       }
     }
   }
 
-  private func decide(_ body: (inout LinkMachine) -> Void) async {
+  private func decide(_ turn: inout ReadersTurn, _ body: (inout LinkMachine) -> Void) async {
     await perform(
       machine.withLock { machine in
         body(&machine)
         return machine.takeOutputs()
-      })
+      }, &turn)
   }
 
-  private func perform(_ outputs: [LinkMachine.Output]) async {
+  private func perform(_ outputs: [LinkMachine.Output], _ turn: inout ReadersTurn) async {
     for output in outputs {
+      await turn.endIfLong()
       switch output {
       case .send(let message, let number, let lane): link(lane)?.transport.publish(message, number: number)
       case .post(let topic, let payload): await post(payload, from: topic)
