@@ -11,8 +11,8 @@ extension SavedState {
 
     /// The name of the program, which its files carry; nil for the name of the executable file.
     public var program: String?
-    /// The directory of the files; nil for `$XDG_STATE_HOME/PROGRAM` or `~/.local/state/PROGRAM`, on Apple's systems
-    /// `~/Library/Application Support/PROGRAM`.
+    /// The directory of the files; nil or empty for `$XDG_STATE_HOME/PROGRAM` or `~/.local/state/PROGRAM`, on Apple's
+    /// systems `~/Library/Application Support/PROGRAM`.
     public var directory: String?
     /// The shortest time between a change and the save that it causes while the program runs on.
     public var autosaveInterval: Duration
@@ -27,7 +27,7 @@ extension SavedState {
     ///
     /// - Parameters:
     ///   - program: the name of the program; nil for that of the executable file.
-    ///   - directory: the directory of the files; nil for the user's directory for state.
+    ///   - directory: the directory of the files; nil or empty for the user's directory for state.
     ///   - autosaveInterval: the shortest time between a change and its save while the program runs on.
     ///   - secondProcess: what a further process of the program does.
     ///   - settlingTime: for how long an application must have been active until a crash is not its state's fault.

@@ -44,8 +44,10 @@ extension SavedState: StateKeeper {
 
   /// The files of a program's state.
   static func files(of program: String, _ configuration: Configuration) -> any StateStorage {
-    let directory = configuration.directory ?? StatePlace.directory(of: program, variable: Environment.variable)
-    return directory.map { StateFiles(in: StatePlace.absolute($0), configuration) } ?? NoStorage()
+    let directory =
+      StatePlace.absolute(configuration.directory)
+      ?? StatePlace.directory(of: program, variable: Environment.variable)
+    return directory.map { StateFiles(in: $0, configuration) } ?? NoStorage()
   }
 
   // MARK: Restoring
