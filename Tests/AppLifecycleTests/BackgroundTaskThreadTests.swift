@@ -127,7 +127,7 @@ import Testing
     let application = Application(delegate: Bare(), clock: StillClock())
     await application.handle(.launch)
     let wasCancelled = Shared<Bool?>(nil)
-    let operation = BackgroundOperation(AwaitedRun(of: WorkOwner(), generation: 0))
+    let operation = BackgroundOperation(AwaitedRun(of: WorkScope(), generation: 0))
     operation.cancel()
     let task = Task { @MainActor in
       operation.willRun()

@@ -100,7 +100,7 @@ package import Scheduling
   /// Starts all tasks, so that in a simulation they run on the simulation's executor.
   package nonisolated let tasks: TaskStarter
   /// The owner of the handlers for which transitions wait.
-  let scope = WorkOwner()
+  let scope = WorkScope()
 
   /// Creates an application that is not running.
   ///

@@ -29,9 +29,9 @@ internal import Scheduling
   var task: Task<Void, Never>?
   var timer: Deadlines.ID?
 
-  init(_ input: PendingInput, of owner: WorkOwner, began: Duration, deadline: Duration, call: TracedCall.ID?) {
+  init(_ input: PendingInput, of scope: WorkScope, began: Duration, deadline: Duration, call: TracedCall.ID?) {
     (cause, inputs) = (input.cause, [input])
-    run = AwaitedRun(of: owner, generation: 0)
+    run = AwaitedRun(of: scope, generation: 0)
     (self.began, self.deadline, self.call) = (began, deadline, call)
   }
 

@@ -9,7 +9,7 @@ internal import Scheduling
   /// The application that may end.
   weak var application: Application?
   /// The owner of the delegate calls for which the senders of inputs wait.
-  let scope = WorkOwner()
+  let scope = WorkScope()
   private let timing: ClockHandle
   /// The clock of the delegate's time.
   private let running: ClockHandle

@@ -12,7 +12,7 @@ internal import Scheduling
   /// Returns the time of the application's clock, for the ledger.
   private nonisolated let elapsed: @Sendable () -> Duration
   private nonisolated let starter: TaskStarter
-  private nonisolated let scope: WorkOwner
+  private nonisolated let scope: WorkScope
   private nonisolated let state: Guarded<BackgroundTasks>
   /// The calls of the tasks whose beginning observers have received.
   private var calls: [BackgroundTimeStateMachine.TaskID: TracedCall] = [:]
@@ -47,7 +47,7 @@ internal import Scheduling
 
   init(
     configuration: Application.Configuration, clock: ClockHandle, elapsed: @escaping @Sendable () -> Duration,
-    starter: TaskStarter, scope: WorkOwner
+    starter: TaskStarter, scope: WorkScope
   ) {
     (self.clock, self.elapsed, self.starter, self.scope) = (clock, elapsed, starter, scope)
     grace = GracePeriod(configuration.backgroundGrace)

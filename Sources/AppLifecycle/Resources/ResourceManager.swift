@@ -9,7 +9,7 @@ internal import Scheduling
   /// The clock of deadlines and limits, which stands still while the process does.
   let running: ClockHandle
   let retry: RetryPolicy
-  let scope: WorkOwner
+  let scope: WorkScope
   var random: SplitMix64
   // Each operation accesses both many times, and no access calls code that accesses them again. The exclusivity checks
   // would cost 5 percent.
@@ -40,7 +40,7 @@ internal import Scheduling
 
   init(
     tasks: TaskStarter, clock: ClockHandle, running: ClockHandle? = nil, retry: RetryPolicy, seed: UInt64?,
-    scope: WorkOwner = WorkOwner()
+    scope: WorkScope = WorkScope()
   ) {
     self.tasks = tasks
     (self.clock, self.running) = (clock, running ?? clock)

@@ -6,8 +6,8 @@ internal import Synchronization
 /// It is bound in a ``HandlerContext``. Events for which the handler waits carry that context along. Tasks that the
 /// handler starts inherit the context and may outlive the run, so a flag marks the end of the run.
 final class AwaitedRun: AwaitedWork {
-  /// The mark of the application whose handler it is.
-  let owner: WorkOwner
+  /// The scope of the application whose code it is.
+  let scope: WorkScope
   /// The generation of the process in which it began.
   let generation: Int
   /// The lease for which it runs; nil if it belongs to no resource.
@@ -17,8 +17,8 @@ final class AwaitedRun: AwaitedWork {
   private let hasEnded = Atomic(false)
   private let wasAskedAtOnce = Atomic(false)
 
-  init(of owner: WorkOwner, generation: Int, lease: ResourceLease? = nil, closing: PhaseClosing? = nil) {
-    (self.owner, self.generation, self.lease, self.closing) = (owner, generation, lease, closing)
+  init(of scope: WorkScope, generation: Int, lease: ResourceLease? = nil, closing: PhaseClosing? = nil) {
+    (self.scope, self.generation, self.lease, self.closing) = (scope, generation, lease, closing)
   }
 
   /// The run inside which the present task runs, or which started it; it may be over.

@@ -25,7 +25,7 @@ extension Cancellable {
   func drain() async {
     guard let context = HandlerContext.enclosing, let mailbox else { return await idle() }
     if context.isChained(to: mailbox) { return }
-    guard let token = WaitGraph.begin(in: context, awaiting: [.receiver(mailbox)]) else {
+    guard let token = WaitGraph.beginUnlessCircular(in: context, awaiting: [.receiver(mailbox)]) else {
       return reportTimeout(of: context.run)
     }
     await idle()

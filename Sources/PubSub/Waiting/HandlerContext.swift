@@ -41,17 +41,17 @@ package struct HandlerContext: Sendable {
     current == nil ? try body() : try $current.withValue(nil, operation: body)
   }
 
-  /// Begins a wait of this code for all work of some owners, which the caller must end; nil if it would close a circle:
-  /// one of the owners waits for this code, directly or along a chain of waits.
-  package func beginWait(for owners: [WorkOwner]) -> WaitToken? {
-    WaitGraph.begin(in: self, awaiting: owners.map { .owner($0) })
+  /// Begins a wait of this code for all work of some scopes, which the caller must end; nil if it would close a circle:
+  /// one of the scopes waits for this code, directly or along a chain of waits.
+  package func beginWait(for scopes: [WorkScope]) -> WaitToken? {
+    WaitGraph.beginUnlessCircular(in: self, awaiting: scopes.map { .work(of: $0) })
   }
 
   /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
   ///
-  /// Waits of drains do not count here: `WaitGraph.begin` finds circles of them.
+  /// Waits of drains do not count here: `WaitGraph.beginUnlessCircular` finds circles of them.
   func isChained(to receiver: any AnyMailbox) -> Bool {
-    if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.owner) { return true }
+    if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.scope) { return true }
     guard let run, run.isUnderWay else { return false }
     if run.receiver === receiver { return true }
     guard let cause = run.cause, !cause.isOver else { return false }
@@ -66,10 +66,10 @@ extension Origin {
   }
 }
 
-/// A piece of another module's work that its owner waits for, such as a release or a body of an application.
+/// A piece of another module's work that its scope waits for, such as a release or a body of an application.
 package protocol AwaitedWork: AnyObject, Sendable {
-  var owner: WorkOwner { get }
-  /// Whether the work has not ended; the owner waits for it until then.
+  var scope: WorkScope { get }
+  /// Whether the work has not ended; the scope waits for it until then.
   var isUnderWay: Bool { get }
   /// Whether it is one of many runs of the same code, such as a body that runs whenever a phase opens.
   var isRepeated: Bool { get }

@@ -2,8 +2,8 @@ internal import Scheduling
 
 /// The graph of all waits inside handlers and work; it finds waits that could never end, before they begin.
 ///
-/// The nodes are handlers and owners of work. Edges lead from a handler to everything that its present run waits for,
-/// and from an owner to everything that its unfinished work waits for. Only a wait that begins inside a handler or work
+/// The nodes are handlers and scopes of work. Edges lead from a handler to everything that its present run waits for,
+/// and from a scope to everything that its unfinished work waits for. Only a wait that begins inside a handler or work
 /// can close a circle, so only such a wait searches the graph. A handler on one bus may wait for one on another, so
 /// there is one graph, under one lock; no mailbox is locked while it is held.
 enum WaitGraph {
@@ -11,13 +11,12 @@ enum WaitGraph {
   enum Target {
     /// A mailbox, for the run of its handler.
     case receiver(any AnyMailbox)
-    /// All work of an owner.
-    case owner(WorkOwner)
+    case work(of: WorkScope)
   }
 
   fileprivate enum Node: Hashable {
     case run(ObjectIdentifier, number: UInt64)
-    case owner(ObjectIdentifier)
+    case work(of: ObjectIdentifier)
   }
 
   private struct Wait {
@@ -52,10 +51,10 @@ enum WaitGraph {
           guard seen.insert(id).inserted, let number = receiver.runUnderWay else { continue }
           if let run = context.run, run.receiver === receiver, run.number == number { return true }
           node = .run(id, number: number)
-        case .owner(let owner):
-          guard seen.insert(ObjectIdentifier(owner)).inserted else { continue }
-          if context.work?.owner === owner { return true }
-          node = .owner(ObjectIdentifier(owner))
+        case .work(let scope):
+          guard seen.insert(ObjectIdentifier(scope)).inserted else { continue }
+          if context.work?.scope === scope { return true }
+          node = .work(of: ObjectIdentifier(scope))
         }
         for wait in waits[node] ?? [] where wait.work?.isUnderWay ?? true { next += wait.awaited() }
       }
@@ -67,9 +66,9 @@ enum WaitGraph {
 
   /// Begins the wait of a post made in a context; nil outside a handler and outside work.
   ///
-  /// It looks for no circle: the post has each mailbox examined by `extend`.
-  /// The targets of the wait are the handlers that `awaited` returns when the graph is searched.
-  static func begin(
+  /// The wait is for the handlers that `awaited` returns whenever the graph is searched. It looks for no circle: the post has
+  /// each of them examined by `extend`.
+  static func beginPost(
     in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [any AnyMailbox]
   ) -> WaitToken? {
     guard let context else { return nil }
@@ -77,7 +76,7 @@ enum WaitGraph {
   }
 
   /// Begins a wait in a context for some targets; returns nil if it would close a circle.
-  static func begin(in context: HandlerContext, awaiting targets: [Target]) -> WaitToken? {
+  static func beginUnlessCircular(in context: HandlerContext, awaiting targets: [Target]) -> WaitToken? {
     state.withLock { state in
       state.leads(from: targets, to: context) ? nil : state.begin(in: context) { targets }
     }
@@ -114,9 +113,9 @@ enum WaitGraph {
     }
   }
 
-  /// Returns whether the present run of a handler waits, along the chain of waits, for the work of an owner.
-  static func leads(from receiver: any AnyMailbox, to owner: WorkOwner) -> Bool {
-    state.withLock { $0.leads(from: [.receiver(receiver)], to: HandlerContext(run: nil, work: owner)) }
+  /// Returns whether the present run of a handler waits, along the chain of waits, for the work of a scope.
+  static func leads(from receiver: any AnyMailbox, to scope: WorkScope) -> Bool {
+    state.withLock { $0.leads(from: [.receiver(receiver)], to: HandlerContext(run: nil, work: scope)) }
   }
 }
 
@@ -126,11 +125,11 @@ package struct WaitToken: Sendable {
   fileprivate let context: HandlerContext
   fileprivate let id: UInt64
 
-  /// The nodes that wait: the run, and the owner of the work.
+  /// The nodes that wait: the run, and the scope of the work.
   fileprivate var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] {
     var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] = []
     if let run = context.run { nodes.append((.run(ObjectIdentifier(run.receiver), number: run.number), nil)) }
-    if let work = context.work { nodes.append((.owner(ObjectIdentifier(work.owner)), work)) }
+    if let work = context.work { nodes.append((.work(of: ObjectIdentifier(work.scope)), work)) }
     return nodes
   }
 
