@@ -306,7 +306,7 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
     pubsub_frame *frame = &record->frames[depth];
     frame->topic = topic;
     frame->subject = subject;
-    // A request that came too late for an earlier post.
+    // Forgets a request that reached this frame after its earlier post had ended.
     __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     frame->block = reads ? pubsub_protect(&frame->at[0], &topic->root) : NULL;
     // No thread waits for the topic's address. It is not NULL, which would mean that no post is under way.
@@ -334,7 +334,9 @@ void pubsub_move_on(pubsub_frame *frame, const void **slot) { move_on(frame, slo
 
 void pubsub_leave(pubsub_record *record, long depth) {
     pubsub_frame *frame = &record->frames[depth];
+    // Before `move_on`, which may run the program's code, and that may post.
     record->inner = depth > 0 ? depth - 1 : 0;
+    // The first slot last: without it, the frame has no post for a scan.
     for (int slot = 3; slot > 0; slot--)
         if (frame->at[slot] != NULL) __atomic_store_n(&frame->at[slot], NULL, __ATOMIC_RELEASE);
     move_on(frame, &frame->at[0], NULL);

@@ -102,7 +102,7 @@ package final class Deadlines: Sendable {
     perform(
       state.withLock { state in
         guard state.alarm?.number == alarm.number else { return nil }
-        // Otherwise an alarm for the same time would not be set again, though nothing was due.
+        // `changeAlarm` compares times only: it would keep the alarm that has rung, if the earliest deadline still has that time.
         state.alarm = nil
         return state.changeAlarm()
       })

@@ -1,4 +1,6 @@
 /// The part of the program's code that started the present task, directly or indirectly; a plain `Task {}` inherits it.
+///
+/// An asynchronous handler binds nothing here; `Origin.current` (HandlerContext.swift) knows it, too.
 package enum Origin {
   /// The code, an `EventBus.Subscriber`.
   ///

@@ -6,10 +6,11 @@ package enum SharedObject {
   @TaskLocal package static var current: (any AnyObject & Sendable)?
 }
 
-/// A reference to a shared object that does not retain it, as the value of ``SharedObject/current``.
+/// A weak reference that can be kept in a `let`.
 ///
-/// The tasks of an object inherit the value. If it retained the object, a task that sleeps would keep its object alive.
-package final class WeakSharedObject: Sendable {
+/// It is the value of ``SharedObject/current`` in the tasks of an object, which inherit that. If they retained the object, a task that
+/// sleeps would keep it alive.
+package final class WeakReference: Sendable {
   /// The object; nil after it has been released.
   package weak let object: (any AnyObject & Sendable)?
 

@@ -1,5 +1,6 @@
-/// Starts the tasks of the package, so that a simulation can run all of them on its own executor; only the driver of a
-/// simulation, and that of the main queue, start tasks of their own.
+/// Starts the tasks of the package, so that a simulation can run all of them on its own executor.
+///
+/// Only the drivers of a simulation and of the main queue start tasks of their own.
 package struct TaskStarter: Sendable {
   /// The executor preference of the tasks; nil for the global executor.
   package let executor: (any TaskExecutor)?

@@ -54,7 +54,7 @@ import Testing
     let isMarked = queue.nextMarked == queue.events.first
     let event = queue.takeFirst(as: Box.self).number
     let mark = isMarked ? queue.takeMark() : nil
-    #expect(mark?.report == Self.report(of: event), "each event keeps what it was posted with")
+    #expect(mark?.reportKind == Self.report(of: event), "each event keeps what it was posted with")
     guard let delivery = mark?.delivery else { return .event(event) }
     return .awaited(event, delivery: delivery.index)
   }

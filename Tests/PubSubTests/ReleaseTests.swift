@@ -122,9 +122,46 @@ private struct Carrier: BusEvent {
     withExtendedLifetime(owner) {}
   }
 
+  /// AddressSanitizer looks for the memory.
+  @Test func `what a post still read when it was replaced is freed with the bus`() {
+    let released = Log<Int>()
+    weak var core: BusCore?
+    do {
+      let bus = EventBus()
+      core = bus.core
+      let subscriptions = Guarded<[EventBus.Subscription]>([])
+      let release: @Sendable () -> Void = {
+        let all = subscriptions.withLock { subscriptions in
+          defer { subscriptions = [] }
+          return subscriptions
+        }
+        released.add(all.count)
+      }
+      // So many that the empty list keeps no block, and so few that no other block replaces theirs before.
+      subscriptions.withLock { subscriptions in
+        subscriptions = (0..<6).map { number in bus.subscribe(to: Tick.self) { _ in if number == 0 { release() } } }
+      }
+      bus.post(Tick())
+    }
+    #expect(released.all == [6] && core == nil)
+  }
+
   /// Runs each job as soon as it is enqueued, on the thread that enqueues it.
   private final class ImmediateExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+
+  @Test func `Rule 20: an asynchronous handler that an executor runs inside the post has no subject, either`() async {
+    let (bus, subject, log) = (EventBus(taskExecutor: ImmediateExecutor()), Thing(), Log<Bool>())
+    let subscriptions = [
+      bus.receive(Tick.self) { _ in log.add(EventBus.subjectOfPost == nil) },
+      bus.subscribe(to: Tick.self) { _ in log.add(EventBus.subjectOfPost === subject) },
+    ]
+    bus.post(Tick(), from: subject)
+    #expect(log.all == [true, true])
+    await bus.postAndWait(Tick(), from: subject)
+    #expect(log.all == [true, true, true, true])
+    withExtendedLifetime(subscriptions) {}
   }
 
   @Test func `Rule 6: a task that leaves the rest to another one keeps nothing until a drain has ended`() async {

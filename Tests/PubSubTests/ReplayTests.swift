@@ -220,6 +220,34 @@ import Testing
     }
   }
 
+  @MainActor @Test func `Rule 15: nothing is replayed to a handler that was cancelled while it subscribed`() {
+    final class LastWords: Sendable {
+      let action: @MainActor @Sendable () -> Void
+      init(_ action: @escaping @MainActor @Sendable () -> Void) { self.action = action }
+      deinit { MainActor.assumeIsolated { action() } }
+    }
+    let (bus, owner, log) = (EventBus(), Thing(), Log<String>())
+    bus.post(ModeDidChange(mode: "first"))
+    var subscriptions: [EventBus.OwnedSubscription] = []
+    // So often that a sweep is due, which finds the subscription whose owner is gone.
+    for _ in 0..<100 {
+      let words = LastWords { [weak bus] in
+        log.add("last words")
+        bus?.cancelSubscriptions(of: owner)
+      }
+      bus.subscribe(to: Tick.self, for: Thing()) { _, _ in withExtendedLifetime(words) {} }
+      let label = "handler \(subscriptions.count)"
+      subscriptions.append(
+        bus.subscribe(to: ModeDidChange.self, for: owner, replay: .latest) { _, _ in log.add(label) })
+    }
+    let swept = log.all.indices.filter { log.all[$0] == "last words" }
+    #expect(!swept.isEmpty)
+    // A subscription that is cancelled at once gets no event: its number is missing in the log.
+    let replayed = log.all.count { $0.hasPrefix("handler") }
+    #expect(replayed < subscriptions.count)
+    withExtendedLifetime(owner) {}
+  }
+
   private struct WeakThing {
     weak var thing: Thing?
     init(_ thing: Thing) { self.thing = thing }

@@ -3,7 +3,7 @@ internal import Scheduling
 extension Application {
   private nonisolated static let adopted = Guarded<Application?>(nil)
   /// The applications of the simulated systems that play a script now.
-  private nonisolated static let playing = Guarded<[WeakSharedObject]>([])
+  private nonisolated static let playing = Guarded<[WeakReference]>([])
 
   /// The program's application; any thread may read it.
   ///
@@ -36,7 +36,7 @@ extension Application {
   /// Any thread may read it. A library reads it that also works in programs and tests without an application.
   public nonisolated static var current: Application? {
     let shared = SharedObject.current
-    let reference = shared as? WeakSharedObject ?? playing.withLock { $0.count == 1 ? $0[0] : nil }
+    let reference = shared as? WeakReference ?? playing.withLock { $0.count == 1 ? $0[0] : nil }
     return shared as? Application ?? reference?.object as? Application ?? adopted.withLock { $0 }
   }
 

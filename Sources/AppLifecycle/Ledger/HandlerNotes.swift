@@ -83,10 +83,10 @@ extension HandlerNotes: PostObserver {
       .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
       outcome: outcome)
     guard case .cancelled = delivery.outcome else {
-      return application.note(entry, of: delivery.call, on: page, isTearDown: isTearDown)
+      return application.note(entry, of: delivery.callNumber, on: page, isTearDown: isTearDown)
     }
     // A handler that was not called gets no entry, and took no time, however long its event waited.
     entry.duration = .zero
-    if let call = delivery.call { application.tell(.callEnded(entry, of: call)) }
+    if let call = delivery.callNumber { application.tell(.callEnded(entry, of: call)) }
   }
 }

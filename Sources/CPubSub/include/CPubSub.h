@@ -82,7 +82,8 @@ typedef struct pubsub_entry {
 
 /// Handlers in the order of delivery, and after them a pubsub_entry for each.
 typedef struct pubsub_block {
-    /// The number of handlers that posts read; a writer raises it once a new handler is complete.
+    /// The number of handlers that posts read; a writer raises it once a new handler is complete, and lowers it when the last
+    /// ones are cancelled.
     long end;
     /// Whether a handler with an owner has ever been here. A writer sets it before it stores the end.
     long has_owners;
@@ -137,9 +138,10 @@ typedef struct pubsub_topic pubsub_topic;
 
 /// A post under way: what it reads, and what it is about.
 typedef struct pubsub_frame {
-    /// What the post is at in each block that it reads, of the type, of the subject and of a wider subject: the handler
-    /// that it is about to call or that runs, or another address in the block. The last word is the table of subjects.
-    /// Other threads read these words, and read and set `reports_move`.
+    /// What the post is at in each block that it reads: the handler that it is about to call or that runs, or another address
+    /// in the block. The blocks are those of the type, of the post's subject, and of an object to which the subject belongs, as a
+    /// scene to its session. The last word is the table of subjects. Other threads read these words, and read and set
+    /// `reports_move`.
     const void *_Nullable at[4];
     /// The block of the type; NULL if it has none.
     const pubsub_block *_Nullable block;
@@ -157,6 +159,8 @@ typedef struct pubsub_frame {
 /// between. Writers are rare, so they run a barrier for both (pubsub_barrier); systems without one use fences.
 ///
 /// Later threads reuse the records, and the process never frees one, so any thread can walk the list without a lock.
+///
+/// The depth of a post is the number of posts around it, and its index in `frames`.
 typedef struct pubsub_record {
     struct pubsub_record *_Nullable next;
     long in_use;
@@ -186,7 +190,7 @@ PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
     return PUBSUB_LIKELY(record != NULL) ? record : pubsub_make_record();
 }
 
-/// The number of posts under way on the record's thread.
+/// The number of posts under way on the record's thread, which is the depth of the next one.
 PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) {
     return record->frames[0].at[0] == NULL ? 0 : record->inner + 1;
 }
@@ -248,7 +252,8 @@ _Static_assert(
         sizeof(long) == sizeof(void *),
     "root and flags are the first two words");
 
-/// Posts to the topic take the general path, because its events are sticky or reversed, or because there are watchers.
+/// Posts to the topic take the general path, because its events are sticky or reversed, or because the bus has a watcher: a
+/// tracer or a subscription to `Undelivered`.
 #define PUBSUB_GENERAL 1
 /// The topic has receivers, so posts take the general path.
 #define PUBSUB_RECEIVERS 2
@@ -271,11 +276,10 @@ pubsub_frame *pubsub_enter(
 /// Ends a post; after the outermost one, reports a refused post.
 void pubsub_leave(pubsub_record *record, long depth);
 
-/// Announces a handler, and returns its function; while it is announced, the handler's context is not released.
-PUBSUB_INLINE const void *pubsub_visit(const void *_Nullable *_Nonnull slot, const pubsub_handler *handler) {
+/// Announces a handler, whose function the caller then loads; while it is announced, its context is not released.
+PUBSUB_INLINE void pubsub_visit(const void *_Nullable *_Nonnull slot, const pubsub_handler *handler) {
     pubsub_announce(slot, handler);
     PUBSUB_HOOK("visit: look at the handler");
-    return pubsub_function_of(handler);
 }
 /// Announces that the post is no longer at the handler in the slot, and does what another thread has asked for meanwhile.
 void pubsub_move_on(pubsub_frame *frame, const void *_Nullable *_Nonnull slot);
@@ -329,9 +333,9 @@ PUBSUB_INLINE const pubsub_cell *pubsub_first_cell(const pubsub_table *table, co
     return (const pubsub_cell *)((const char *)table->cells + (hash & table->mask));
 }
 
-/// The value of a key, if it is in the first cell, as nearly always; else NULL.
-PUBSUB_INLINE void *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull root, const void *key) {
-    const pubsub_cell *cell = pubsub_first_cell((const pubsub_table *)pubsub_load(root), key);
+/// The value of a key, if it is in the first cell of the table that a word publishes, as nearly always; else NULL.
+PUBSUB_INLINE void *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull word, const void *key) {
+    const pubsub_cell *cell = pubsub_first_cell((const pubsub_table *)pubsub_load(word), key);
     return PUBSUB_LIKELY(__atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key) ? cell->value : NULL;
 }
 /// The value of a key, in any cell; NULL if the table has no such key.

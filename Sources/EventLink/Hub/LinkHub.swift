@@ -73,7 +73,7 @@ final class LinkHub: Sendable {
   let origin: String
   let tasks: TaskStarter
   /// The application, which the handlers of events see as the shared one.
-  let shared: WeakSharedObject
+  let shared: WeakReference
   let clock: ApplicationClock
   let machine: Guarded<LinkMachine>
   let inbox = Guarded(Inbox())
@@ -82,7 +82,7 @@ final class LinkHub: Sendable {
 
   init(_ application: Application, origin: String, limits: LinkMachine.Limits) {
     (bus, tasks, clock, self.origin) = (application.bus, application.tasks, application.clock, origin)
-    shared = WeakSharedObject(application)
+    shared = WeakReference(application)
     machine = Guarded(LinkMachine(origin: origin, limits: limits))
   }
 

@@ -18,7 +18,7 @@ internal import Scheduling
 public final class EventBus: Sendable {
   let core: BusCore
   /// A copy of the core's, on a cache line that no subscribing thread writes to; it saves a post one load.
-  private nonisolated(unsafe) let table: BusCore.TopicTable
+  private nonisolated(unsafe) let tableWord: BusCore.TableWord
   let tasks: TaskStarter
 
   /// Creates a bus without subscribers.
@@ -38,8 +38,9 @@ public final class EventBus: Sendable {
 
   private init(tasks: TaskStarter, clock: any Clock<Duration>, nestingLimit: Int) {
     self.tasks = tasks
-    core = BusCore(limit: min(max(nestingLimit, 1), 1024), deadlines: Deadlines(ClockHandle(clock), tasks: tasks))
-    table = core.table
+    core = BusCore(
+      limit: min(max(nestingLimit, 1), Int(PUBSUB_DEEPEST)), deadlines: Deadlines(ClockHandle(clock), tasks: tasks))
+    tableWord = core.tableWord
   }
 
   deinit { core.endAll() }
@@ -60,7 +61,7 @@ extension EventBus {
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   /// - Complexity: linear in the number of subscribers that receive the event.
   public func post<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    guard let topic = BusCore.topicAtOnce(of: E.self, in: table) else {
+    guard let topic = BusCore.topicAtOnce(of: E.self, in: tableWord) else {
       return Posting.postOutOfLine(event, on: core, from: subject)
     }
     Posting.post(event, to: topic, from: subject)
@@ -161,12 +162,13 @@ extension EventBus {
   /// The number of posts under way on this thread, on all buses, nested ones included.
   package static var depthOfPosts: Int { Posting.depth }
 
-  /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned, before the post
-  /// frees memory; main-actor events are posted on the main actor.
+  /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned; main-actor events are
+  /// posted on the main actor.
   ///
-  /// It does not call `whenOver` if the post is refused, or if the type has never had a subscriber.
+  /// The post ends after `whenOver`, and may then release what cancelled handlers captured. `whenOver` is not called if the
+  /// post is refused, or if it is the first one of a type and nothing can receive it.
   package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
-    guard let topic = BusCore.topic(of: E.self, in: table) ?? core.firstTopic(of: E.self) else { return }
+    guard let topic = BusCore.topic(of: E.self, in: tableWord) ?? core.firstTopic(of: E.self) else { return }
     BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
       withUnsafePointer(to: event) { event in
         withoutActuallyEscaping(whenOver) { store.postGenerally(event, from: subject, whenOver: $0) }

@@ -1,5 +1,6 @@
 #if !(PUBSUB_DIRECT || (!PUBSUB_PORTABLE && compiler(>=6.3) && compiler(<6.4) && os(Linux) && arch(x86_64)))
   internal import CPubSub
+  internal import Scheduling
 
   // The portable build: each handler is an object (`HandlerBox`) that C calls, in plain Swift and plain C. See
   // Direct.swift.

@@ -14,7 +14,7 @@ struct EventQueue {
     /// The delivery for which a post waits; nil if none does.
     var delivery: AwaitedDelivery?
     /// The kind of report that the event is, or inside whose handler it was posted; nil if neither.
-    var report: SelfReport?
+    var reportKind: SelfReport?
   }
 
   /// A place in the queue where events were dropped.
@@ -22,13 +22,14 @@ struct EventQueue {
     /// The number of the event before which the dropped events stood.
     var before: Int
     var count: Int
-    /// The earliest such kind among the dropped events, so that a failure of `missed:` is posted if it would be for one of them;
-    /// nil if one of them has none.
-    var report: SelfReport?
+    /// The earliest kind of report (``Mark/reportKind``) among the dropped events; nil if one of them has none.
+    ///
+    /// So a failure of `missed:` is posted if it would be posted for at least one of them.
+    var reportKind: SelfReport?
 
     mutating func add(_ more: Int, inside other: SelfReport?) {
       count += more
-      report = report.flatMap { report in other.map { min(report, $0) } }
+      reportKind = reportKind.flatMap { kind in other.map { min(kind, $0) } }
     }
   }
 
@@ -54,28 +55,28 @@ struct EventQueue {
   // MARK: Adding events
 
   @inline(__always)
-  mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside report: SelfReport? = nil) {
-    if report == nil, !isBounded, purpose.delivery == nil { return events.append(event, as: E.self) }
-    appendWithAttributes(event, purpose, report)
+  mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside reportKind: SelfReport? = nil) {
+    if reportKind == nil, !isBounded, purpose.delivery == nil { return events.append(event, as: E.self) }
+    appendWithAttributes(event, purpose, reportKind)
   }
 
-  private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ report: SelfReport?) {
+  private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ reportKind: SelfReport?) {
     if purpose.isPromised {
       events.append(event, as: E.self)
     } else {
-      guard appendWithinBound(event, report) else { return }
-      // Without a report it needs no mark.
-      if report == nil { return }
+      guard appendWithinBound(event, reportKind) else { return }
+      // Without a kind of report it needs no mark.
+      if reportKind == nil { return }
     }
     marks.append(
       Mark(
-        number: events.end - 1, isPromised: purpose.isPromised, delivery: purpose.delivery, report: report))
+        number: events.end - 1, isPromised: purpose.isPromised, delivery: purpose.delivery, reportKind: reportKind))
   }
 
   /// Adds an event; if the queue is full, drops one event and records a gap in its place.
   ///
   /// - Returns: false if it dropped the event itself.
-  private mutating func appendWithinBound<E>(_ event: E, _ report: SelfReport?) -> Bool {
+  private mutating func appendWithinBound<E>(_ event: E, _ reportKind: SelfReport?) -> Bool {
     // With a bound a batch has one event, whose mark is taken in the same step; so all marks are of events in the queue.
     if events.count - marks.count(where: \.isPromised) < limit {
       events.append(event, as: E.self)
@@ -88,13 +89,13 @@ struct EventQueue {
       oldest += 1
     }
     guard dropsOldest, oldest < events.end else {
-      addGap(before: events.end, report)
+      addGap(before: events.end, reportKind)
       dropped.append(event, as: E.self)
       return false
     }
     let mark = marks.firstIndex { $0.number == oldest }.map { marks.remove(at: $0) }
     dropped.append(remove(oldest, as: E.self), as: E.self)
-    addGap(before: oldest + 1, mark?.report)
+    addGap(before: oldest + 1, mark?.reportKind)
     events.append(event, as: E.self)
     return true
   }
@@ -163,16 +164,16 @@ struct EventQueue {
     if batch.capacity <= 16 { batch.giveMemory(to: &events) }
   }
 
-  private mutating func addGap(before position: Int, _ report: SelfReport?) {
+  private mutating func addGap(before position: Int, _ reportKind: SelfReport?) {
     let index = gaps.firstIndex { $0.before > position } ?? gaps.endIndex
-    gaps.insert(Gap(before: position, count: 1, report: report), at: index)
+    gaps.insert(Gap(before: position, count: 1, reportKind: reportKind), at: index)
     mergeGaps()
   }
 
   private mutating func mergeGaps() {
     for index in gaps.indices.dropFirst().reversed() where gaps[index].before == gaps[index - 1].before {
       let gap = gaps.remove(at: index)
-      gaps[index - 1].add(gap.count, inside: gap.report)
+      gaps[index - 1].add(gap.count, inside: gap.reportKind)
     }
   }
 }

@@ -14,7 +14,7 @@ struct HandlerRun: Sendable {
   /// The post that waits for this run, if one does; the chain of waits goes on with its `poster`.
   let cause: AwaitedPost?
   /// The latest kind of report that the run handles, or inside whose handler its event was posted.
-  let report: SelfReport?
+  let reportKind: SelfReport?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }
 }
@@ -29,7 +29,7 @@ extension HandlerRun {
   struct OwnerIsGone: Error {}
 
   /// Calls a handler on its actor, unless code there has cancelled the subscription while the run waited for the actor.
-  static func begin(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
+  static func call(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
     if let run = HandlerContext.current?.run, run.receiver.isClosed { throw Cancelled() }
     try await handler()
   }

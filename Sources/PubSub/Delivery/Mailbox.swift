@@ -81,10 +81,10 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = element(event, store)
-    let report = SelfReport.enclosing
+    let reportKind = SelfReport.enclosing
     return state.withLock { state in
       if state.refusesEvents { return .nothing }
-      state.queue.append(element, purpose, inside: report)
+      state.queue.append(element, purpose, inside: reportKind)
       state.updateHasItsEvent()
       return state.mustWake() ? [.isHeld, .mustWake] : .isHeld
     }
@@ -125,7 +125,7 @@ extension Mailbox {
         }
       case .handleMarked(let mark):
         delivery = mark.delivery
-        await handle(batch.takeFirst(as: Element.self), presentHandler, for: delivery, inside: mark.report)
+        await handle(batch.takeFirst(as: Element.self), presentHandler, for: delivery, inside: mark.reportKind)
       case .tellMissed(let gap):
         if let missed = presentHandler.missed { await tell(gap, missed) }
       case .drop: batch.removeAll(as: Element.self)
@@ -142,12 +142,12 @@ extension Mailbox {
 
   /// Calls the handler with an event, unless its post has stopped waiting for it.
   private func handle(
-    _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery? = nil, inside report: SelfReport? = nil
+    _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery? = nil, inside reportKind: SelfReport? = nil
   ) async {
     if let delivery, !begin(delivery) { return }
     let type = eventType ?? (element as? any EventBus.Event).map { Swift.type(of: $0) }
     let run = HandlerRun(
-      receiver: self, number: nextRun, eventType: type, cause: delivery?.post, report: report)
+      receiver: self, number: nextRun, eventType: type, cause: delivery?.post, reportKind: reportKind)
     do {
       if let wrapper = delivery?.wrapper {
         try await wrapper.callHandler { try await call(handler, with: element, run) }
@@ -172,10 +172,10 @@ extension Mailbox {
   }
 
   private func tell(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
-    let run = HandlerRun(receiver: self, number: nextRun, eventType: eventType, cause: nil, report: gap.report)
+    let run = HandlerRun(receiver: self, number: nextRun, eventType: eventType, cause: nil, reportKind: gap.reportKind)
     do {
-      begin(run)
-      defer { end(run) }
+      noteBegin(of: run)
+      defer { noteEnd(of: run) }
       try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await missed(gap.count) }
     } catch {
       finish(run, throwing: error, nil, for: nil)
@@ -196,10 +196,11 @@ extension Mailbox {
       let postFailure = { [self] (hasRecipient: Bool) in
         guard isFailure else { return }
         bus?.core.reportFailure(
-          error, of: subscriber, with: event, in: run.eventType, inside: run.report, hasRecipient: hasRecipient)
+          error, of: subscriber, with: event, in: run.eventType, inside: run.reportKind, hasRecipient: hasRecipient)
       }
       guard let delivery else { return postFailure(false) }
-      // Of an error that comes in time the poster's `DeliveryReport` tells, or the poster puts it into the ledger (`noteEnds`).
+      // With a ledger, `MeasuredPost.noteEnds` posts the failure that comes in time, on the poster's actor. Every other one is posted
+      // here; one in time has a recipient, the report of `postAndWait`.
       delivery.post.end(delivery, throwing: error) { isInTime in
         if !isInTime || !delivery.post.errorsAreInLedger { postFailure(isInTime) }
       }
@@ -210,18 +211,18 @@ extension Mailbox {
 
   // Not through a function shared with ``tell``: its closure argument would cost a quarter of an event.
   private func call(_ handler: Handler, with element: Element, _ run: HandlerRun) async throws {
-    begin(run)
-    defer { end(run) }
+    noteBegin(of: run)
+    defer { noteEnd(of: run) }
     try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler.call(element) }
   }
 
-  private func begin(_ run: HandlerRun) {
+  private func noteBegin(of run: HandlerRun) {
     runs.store(run.number, ordering: .releasing)
-    if run.report != nil { SelfReport.runsUnderWay.add(1, ordering: .relaxed) }
+    if run.reportKind != nil { SelfReport.runsUnderWay.add(1, ordering: .relaxed) }
   }
 
-  private func end(_ run: HandlerRun) {
-    if run.report != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
+  private func noteEnd(of run: HandlerRun) {
+    if run.reportKind != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
     runs.store(run.number + 1, ordering: .releasing)
   }
 }
@@ -240,6 +241,7 @@ extension Mailbox: AnyMailbox {
     // The removed event is released after the lock: its deinitializer may call the bus.
     _ = state.withLock { state -> Element? in
       let removed = state.queue.withdraw(delivery, as: Element.self)
+      // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription to one event must take the next.
       if removed != nil || state.isAt(delivery) { state.updateHasItsEvent() }
       return removed
     }

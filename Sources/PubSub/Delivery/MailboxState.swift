@@ -83,7 +83,8 @@ struct MailboxState {
     return task
   }
 
-  /// Notes that the present delivery begins cancelled, as the task will be, or does not begin.
+  /// Notes that the present delivery was withdrawn, so that a subscription to one event is free for the next; or that it begins in a
+  /// task that the caller now cancels, so that the next event needs a new task.
   mutating func note(_ beginning: AwaitedPost.Beginning) {
     if beginning == .withdrawn { updateHasItsEvent() } else { isTaskCancelled = true }
   }

@@ -12,6 +12,8 @@ class Receiver: @unchecked Sendable {
   }
 
   /// Starts or resumes the task that handles the held events, and releases dropped events.
+  ///
+  /// Call it through `Posting.withoutSubject`: an executor may run the task at once, inside the frame of a post.
   func wake() { preconditionFailure("a subclass must override this method") }
 
   /// Refuses new events from now on.
@@ -24,7 +26,7 @@ class Receiver: @unchecked Sendable {
   /// Holds an event and wakes the receiver; returns false if it did not take the event.
   func take(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> Bool {
     let outcome = hold(event, of: store, purpose)
-    if outcome.contains(.mustWake) { wake() }
+    if outcome.contains(.mustWake) { Posting.withoutSubject(wake) }
     return outcome.contains(.isHeld)
   }
 }

@@ -14,6 +14,8 @@ final class Registration: @unchecked Sendable {
   /// The store that holds the handler, set with the identifier; nil for a wildcard, whose handler is in every matching
   /// store.
   unowned(unsafe) var store: HandlerStore?
+  /// Whether it is a wildcard for all event types; set before the handler is added to a store.
+  var isToAll = false
   let core: BusCore
   let site: Site
   let priority: EventBus.Priority

@@ -33,8 +33,8 @@ extension EventBus {
     package var isInLedger = false
     /// Whether another event of the application tells of the error, and of the reaction to it.
     package var isToldByEvent = false
-    /// The kind of report whose handler threw, or inside whose handler the event was posted; nil if there is none.
-    var report: SelfReport?
+    /// The kind of report that the failed handler had, or inside whose handler the event that it had was posted; nil if neither.
+    var reportKind: SelfReport?
 
     /// Makes the event, for a test of its subscribers.
     public init(

@@ -22,9 +22,10 @@ enum SelfReport: Int, Comparable {
     }
   }
 
-  /// Whether the bus may post a report of this kind about the present code, or about a handler that has returned.
+  /// Whether the bus may post a report of this kind about the present code or, with `earlier`, about a handler that is no longer on
+  /// the stack: one that has returned, or that was not found.
   ///
-  /// - Parameter earlier: the report inside whose handler that handler was called; nil for the present code.
+  /// - Parameter earlier: the kind of report inside whose handler that handler was called; nil for the present code.
   /// - Returns: false if a report of this kind or a later one led to that code.
   func mayBePosted(after earlier: SelfReport? = nil) -> Bool {
     guard let latest = Self.latest(earlier, Self.enclosing) else { return true }
@@ -39,11 +40,11 @@ enum SelfReport: Int, Comparable {
 
   /// The latest kind of report inside whose handler or post the present code runs; nil if there is none.
   static var enclosing: SelfReport? {
-    let ofTask = runsUnderWay.load(ordering: .relaxed) == 0 ? nil : HandlerContext.enclosing?.run?.report
+    let ofTask = runsUnderWay.load(ordering: .relaxed) == 0 ? nil : HandlerContext.enclosing?.run?.reportKind
     let record = pubsub_record_of_thread()
     return (0..<pubsub_depth(record)).reduce(ofTask) { report, depth in
       guard let topic = pubsub_frame_at(record, depth).pointee.topic else { return report }
-      return latest(report, BusCore.store(of: topic)._withUnsafeGuaranteedRef { $0.report })
+      return latest(report, BusCore.store(of: topic)._withUnsafeGuaranteedRef { $0.reportKind })
     }
   }
 

@@ -26,7 +26,7 @@ enum Posting {
   @inline(never)
   static func postOutOfLine<E: EventBus.Event>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?)
   {
-    guard let topic = BusCore.topic(of: E.self, in: core.table) ?? core.firstTopic(of: E.self) else { return }
+    guard let topic = BusCore.topic(of: E.self, in: core.tableWord) ?? core.firstTopic(of: E.self) else { return }
     post(event, to: topic, from: subject)
   }
 
@@ -87,7 +87,7 @@ extension BusCore {
   /// Returns whether a subscriber, a tracer, or the bus, which keeps sticky events, would receive a post of this type.
   func hasSubscribers<E: EventBus.Event>(_ type: E.Type) -> Bool {
     if type is any StickyEvent.Type || isWatched { return true }
-    guard let topic = Self.topic(of: type, in: table) else { return seesEveryPost.load(ordering: .acquiring) }
+    guard let topic = Self.topic(of: type, in: tableWord) else { return seesEveryPost.load(ordering: .acquiring) }
     return pubsub_root(topic) != nil || pubsub_flags(topic) & ~Int(PUBSUB_GENERAL) != 0
   }
 }

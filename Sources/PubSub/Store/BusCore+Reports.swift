@@ -28,12 +28,12 @@ extension BusCore {
   /// Posts `Undelivered` for an event that no subscriber received; never for itself.
   func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
     // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count.
-    guard let topic = Self.topic(of: EventBus.Undelivered.self, in: table), pubsub_root(topic) != nil,
+    guard let topic = Self.topic(of: EventBus.Undelivered.self, in: tableWord), pubsub_root(topic) != nil,
       topic != store.topic
     else { return }
     let event = store.event(at: event)
     // A failure of a handler of `Undelivered` that no subscriber receives would otherwise cause the next one.
-    if SelfReport.undelivered.mayBePosted(after: (event as? EventBus.HandlerFailure)?.report) {
+    if SelfReport.undelivered.mayBePosted(after: (event as? EventBus.HandlerFailure)?.reportKind) {
       post(EventBus.Undelivered(event: event))
     }
   }
@@ -52,19 +52,19 @@ extension BusCore {
   /// Reports the failure of a handler; `report` is the report inside whose handler it was called, if there is one.
   func reportFailure(
     _ error: any Error, of subscriber: EventBus.Subscriber, with event: (any EventBus.Event)?,
-    in type: (any EventBus.Event.Type)?, inside report: SelfReport? = nil, hasRecipient: Bool = false,
+    in type: (any EventBus.Event.Type)?, inside reportKind: SelfReport? = nil, hasRecipient: Bool = false,
     isInLedger: Bool = false
   ) {
     var failure = EventBus.HandlerFailure(
       subscriber: subscriber, eventName: type?.name ?? "missed", event: event, error: error, hasRecipient: hasRecipient)
     failure.isInLedger = isInLedger
-    failure.report = report ?? type.flatMap { SelfReport($0) }
+    failure.reportKind = reportKind ?? type.flatMap { SelfReport($0) }
     self.report(failure)
   }
 
   /// Reports an error of the program's code; all such errors pass this function.
   func report(_ failure: EventBus.HandlerFailure) {
     for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
-    if SelfReport.failure.mayBePosted(after: failure.report) { post(failure) }
+    if SelfReport.failure.mayBePosted(after: failure.reportKind) { post(failure) }
   }
 }

@@ -5,7 +5,7 @@ extension BusCore {
   /// Returns the store of a type, and makes it if there is none; the core keeps it alive.
   @inline(__always)
   func store<E: EventBus.Event>(for type: E.Type) -> Unmanaged<HandlerStore> {
-    if let store = Self.topic(of: type, in: table)?.pointee.store { return .fromOpaque(store) }
+    if let store = Self.topic(of: type, in: tableWord)?.pointee.store { return .fromOpaque(store) }
     let description = EventDescription<E>()
     return .passUnretained(withLock { store(of: description, &$0) })
   }
@@ -68,11 +68,11 @@ extension BusCore {
       // Take the identifier under the order lock, too: a post that has stored its event before must not deliver it to this
       // handler. `PostUnderWay` reads the next identifier under the same lock.
       var isInserted = false
-      let replayed: E? = store.withOrder {
+      let replayed: E? = store.underStickyLock {
         assignID(to: registration, in: store)
         isInserted = insert(handler, registration, isAsynchronous: true, into: store, &released)
         guard replay.isLatest, isInserted, subject != nil || registration.subjectAddress == nil else { return nil }
-        let latest = store.latestInOrder(from: subject)
+        let latest = store.latestUnderLock(from: subject)
         if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
         return latest
       }
@@ -82,7 +82,7 @@ extension BusCore {
     }
     // No store holds the handler, so nothing else would ever end the registration.
     if !isInserted { return registration.cancel() }
-    receiver.wake()
+    Posting.withoutSubject(receiver.wake)
     if registration.isTied { sweepIfDue() }
   }
 
@@ -96,6 +96,7 @@ extension BusCore {
   func add(_ wildcard: Wildcard) {
     withLock { released in
       assignID(to: wildcard.registration, in: nil)
+      wildcard.registration.isToAll = wildcard.name == nil
       wildcards.append(wildcard)
       for store in stores { insert(wildcard, into: store, &released) }
       followWatchers()

@@ -26,8 +26,8 @@ final class BusCore: @unchecked Sendable {
   let deadlines: Deadlines
   private let limit: Int
 
-  /// The table of topics by type, as readers find it.
-  let table: TopicTable
+  /// The word through which posts find the present table of topics by type, on a cache line of its own.
+  let tableWord: TableWord
 
   // The lock guards these variables. So the compiler's exclusivity checks are switched off (see HandlerStore).
   @exclusivity(unchecked) var sites = SiteTable()
@@ -51,7 +51,7 @@ final class BusCore: @unchecked Sendable {
     self.deadlines = deadlines
     tables = [pubsub_make_table(6)]
     let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
-    table = line.initializeMemory(as: UnsafeRawPointer?.self, to: UnsafeRawPointer(tables[0]))
+    tableWord = line.initializeMemory(as: UnsafeRawPointer?.self, to: UnsafeRawPointer(tables[0]))
     _ = Self.helpersAreSet
     // Make this store first: whether `Undelivered` has subscribers decides which path the posts of all other types
     // take.
@@ -60,9 +60,12 @@ final class BusCore: @unchecked Sendable {
 
   deinit {
     // With the lock: the last writer may have been another thread.
-    lock.withLock { _ in for store in stores { store.free(&garbage) } }
+    lock.withLock { _ in
+      for store in stores { store.free(&garbage) }
+      garbage.freeAll()
+    }
     for table in tables { pubsub_free(table) }
-    table.deallocate()
+    tableWord.deallocate()
   }
 
   /// The identifier that the next subscription will have.
@@ -122,19 +125,18 @@ extension BusCore {
 // MARK: - Topics
 
 extension BusCore {
-  /// The pointer through which readers find the present table, on a cache line of its own.
-  typealias TopicTable = UnsafeMutablePointer<UnsafeRawPointer?>
+  typealias TableWord = UnsafeMutablePointer<UnsafeRawPointer?>
 
   /// Returns the topic of a type; nil before the first subscription to it or post of it.
   @inline(__always)
-  static func topic(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
+  static func topic(of type: Any.Type, in table: TableWord) -> UnsafeMutablePointer<pubsub_topic>? {
     guard let cells = pubsub_load(table)?.assumingMemoryBound(to: pubsub_table.self) else { return nil }
     return pubsub_find(cells, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
   /// Returns the topic of a type, if it is in the first cell that the search probes; else nil.
   @inline(__always)
-  static func topicAtOnce(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
+  static func topicAtOnce(of type: Any.Type, in table: TableWord) -> UnsafeMutablePointer<pubsub_topic>? {
     pubsub_find_at_once(table, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
@@ -157,7 +159,7 @@ extension BusCore {
   /// lock.
   func store<E: EventBus.Event>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
     // The type is the key, so the cast cannot fail.
-    if let topic = Self.topic(of: E.self, in: table) {
+    if let topic = Self.topic(of: E.self, in: tableWord) {
       return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)
     }
     let store = TopicStore(description, in: self, limit: limit)
@@ -174,7 +176,7 @@ extension BusCore {
       let next = pubsub_make_table(tables.count + 6)
       for (key, store) in zip(typeKeys, stores) { pubsub_insert(next, key, store.topic) }
       tables.append(next)
-      pubsub_publish(table, UnsafeRawPointer(next))
+      pubsub_publish(tableWord, UnsafeRawPointer(next))
     }
     return store
   }
@@ -225,11 +227,7 @@ extension BusCore {
   /// A subscription to all events does not count: it receives every event. One to a subject does not, either: the bus
   /// posts `Undelivered` without a subject.
   private var isWatchedNow: Bool {
-    guard let undelivered else { return false }
-    let isAwaited = undelivered.list.living.contains { entry in
-      !wildcards.contains { $0.name == nil && $0.registration.id == entry.id }
-    }
-    return isAwaited || !tracers.withLock { $0.isEmpty }
+    (undelivered?.watcherCount ?? 0) > 0 || !tracers.withLock { $0.isEmpty }
   }
 
   /// Follows a change of the subscriptions to `Undelivered`; the caller holds the lock.

@@ -38,7 +38,7 @@ struct DeliveryOrder {
   /// Whether `next()` leaves the handler before, which may run the program's code; false under a lock.
   private let reportsMoves: Bool
 
-  /// The number of handlers that ``next()`` has returned.
+  /// The number of handlers that ``next()`` has returned, in this walk and the earlier ones of a post with pauses.
   private(set) var position: Int
 
   /// Makes a walk that counts from a position.
@@ -65,7 +65,7 @@ struct DeliveryOrder {
     announced = cursor.slot
     defer { position += 1 }
     let block = cursor.block.unsafelyUnwrapped
-    _ = pubsub_visit(cursor.slot, block.handlers + cursor.index)
+    pubsub_visit(cursor.slot, block.handlers + cursor.index)
     return HandlerPlace(block: block, index: cursor.index, position: position)
   }
 

@@ -17,6 +17,11 @@ struct Garbage {
 
     var isRead: Bool { pubsub_is_read(address, size) }
     func contains(_ handler: UnsafeRawPointer) -> Bool { handler >= address && handler < address + size }
+
+    func free() {
+      address.deallocate()
+      for other in others { other.deallocate() }
+    }
   }
 
   /// A cancelled handler that may run: its addresses in all blocks, and what waits for its end.
@@ -33,6 +38,12 @@ struct Garbage {
 
   // MARK: Memory
 
+  /// Frees all memory, at the end of the bus: no post of it is under way.
+  mutating func freeAll() {
+    for memory in memory { memory.free() }
+    memory = []
+  }
+
   mutating func retire(_ block: HandlerBlock) { retire(Memory(address: block.base, size: block.size, block: block)) }
 
   mutating func retire(_ table: UnsafeMutablePointer<pubsub_table>, with others: [UnsafeMutableRawPointer]) {
@@ -47,8 +58,7 @@ struct Garbage {
       // While something waits for a handler, no other block may get its address.
       if memory.isRead || running.contains(where: { $0.handlers.contains(where: memory.contains) }) { return false }
       Hook.step("free what no thread reads")
-      memory.address.deallocate()
-      for other in memory.others { other.deallocate() }
+      memory.free()
       return true
     }
   }
@@ -132,6 +142,7 @@ struct Released {
 
   mutating func add(_ action: @escaping @Sendable () -> Void) { actions.append(action) }
 
+  /// Captures first: a drain returns only after what its handler captured has been released.
   func finish() {
     Hook.step("release what was captured")
     release(first)

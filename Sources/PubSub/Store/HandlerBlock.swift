@@ -4,10 +4,12 @@ internal import CPubSub
 /// identifier.
 ///
 /// A published block changes in two ways only: a handler that comes last is appended, and a cancelled handler's
-/// function is replaced by one that does nothing. No index is given away twice. Every other change makes a new block.
+/// function is replaced by one that does nothing; then posts may no longer read that place. No index is given away twice. Every other change makes a new block.
 /// Writers hold the bus's lock.
 struct HandlerBlock {
-  /// The identity of a handler: its identifier and priority, with its site (plain subscriptions) or its registration.
+  /// The identity of a handler: its identifier and priority, with its site or its registration.
+  ///
+  /// A subscription without owner, subject, label, receiver and `once` is *plain*: it has a site. Any other has a registration.
   struct Entry {
     /// The number of bits of an identifier; subscribing without a pause would take years to use them up.
     static let idBits = 48
@@ -50,8 +52,8 @@ struct HandlerBlock {
 
   let base: UnsafeMutablePointer<pubsub_block>
 
-  init(root: UnsafeRawPointer) {
-    base = UnsafeMutableRawPointer(mutating: root).assumingMemoryBound(to: pubsub_block.self)
+  init(at address: UnsafeRawPointer) {
+    base = UnsafeMutableRawPointer(mutating: address).assumingMemoryBound(to: pubsub_block.self)
   }
 
   init(capacity: Int) {

@@ -3,7 +3,7 @@ internal import CPubSub
 /// The writers' view of the handlers of a topic, or of one of its subjects; the bus's lock guards it.
 final class HandlerList {
   /// The word through which posts find the block; nil while the list is empty.
-  let root: UnsafeMutablePointer<UnsafeRawPointer?>
+  let blockWord: UnsafeMutablePointer<UnsafeRawPointer?>
   /// The block; an empty list keeps a small one for its next handler.
   private(set) var block: HandlerBlock?
   /// The number of handlers that are not cancelled.
@@ -14,7 +14,7 @@ final class HandlerList {
   /// the object alive.
   unowned var subject: AnyObject?
 
-  init(root: UnsafeMutablePointer<UnsafeRawPointer?>) { self.root = root }
+  init(at blockWord: UnsafeMutablePointer<UnsafeRawPointer?>) { self.blockWord = blockWord }
 
   var isEmpty: Bool { livingCount == 0 }
 
@@ -71,9 +71,9 @@ final class HandlerList {
   }
 
   private func publish() {
-    Hook.step("publish: set the root")
-    pubsub_publish(root, livingCount == 0 ? nil : block.map { UnsafeRawPointer($0.base) })
-    Hook.step("publish: the root has been set")
+    Hook.step("publish: set the block")
+    pubsub_publish(blockWord, livingCount == 0 ? nil : block.map { UnsafeRawPointer($0.base) })
+    Hook.step("publish: the block has been set")
   }
 
   /// Frees the block, which no post can find any more; the list must not be used afterward.

@@ -33,9 +33,9 @@ struct PostUnderWay {
       let table = pubsub_protect_subjects(frame, topic)
     else { return }
     func block(of subject: AnyObject?, _ slot: UnsafeMutablePointer<UnsafeRawPointer?>) -> HandlerBlock? {
-      guard let subject = Posting.address(of: subject), let root = pubsub_find(table, subject) else { return nil }
+      guard let subject = Posting.address(of: subject), let word = pubsub_find(table, subject) else { return nil }
       Hook.step("post: a subject's list has been found")
-      return pubsub_protect(slot, root.assumingMemoryBound(to: UnsafeRawPointer?.self)).map(HandlerBlock.init(root:))
+      return pubsub_protect(slot, word.assumingMemoryBound(to: UnsafeRawPointer?.self)).map(HandlerBlock.init(at:))
     }
     subjects = (block(of: subject, slots + 1), block(of: wider, slots + 2))
   }
@@ -46,9 +46,9 @@ struct PostUnderWay {
   }
 
   /// The block of the topic.
-  var block: HandlerBlock? { frame.pointee.block.map { HandlerBlock(root: $0) } }
+  var block: HandlerBlock? { frame.pointee.block.map { HandlerBlock(at: $0) } }
   /// Whether all handlers are in the block of the topic, and are called from its beginning to its end.
-  fileprivate var isTopicInOrder: Bool { subjects.0 == nil && subjects.1 == nil && !isReversed }
+  fileprivate var isOneForwardBlock: Bool { subjects.0 == nil && subjects.1 == nil && !isReversed }
 
   /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
   func end() { pubsub_leave(record, depth) }
@@ -61,11 +61,13 @@ extension HandlerStore {
   ) {
     guard canPost() else { return }
     callTracers(with: event, from: subject)
+    // Up to three walks: one holds the event, under the lock of sticky events, so it must not report what it leaves; one wakes the
+    // receivers; one calls the handlers.
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
     var hadReceivers = false
     var last: UnsafeMutablePointer<UnsafeRawPointer?>?
-    inOrder(event, from: subject) {
+    beginPost(event, from: subject) {
       let post = PostUnderWay(on: self, from: subject)
       if hasReceivers {
         hadReceivers = true
@@ -79,12 +81,12 @@ extension HandlerStore {
     }
     // The body is always called.
     guard let post = begun else { return }
-    // The walk under the lock has not reported that it left its last receiver. Other slots are left by the next walk, or at
-    // the end.
+    // For the walk under the lock, which has left its last receiver announced. Other slots are left by the next walk, or at the
+    // end.
     if let last { pubsub_move_on(post.frame, last) }
     if held.contains(.mustWake) {
       var walk = DeliveryOrder(post)
-      while let place = walk.next() { place.receiver?.wake() }
+      Posting.withoutSubject { while let place = walk.next() { place.receiver?.wake() } }
     }
     let isReceived = call(event, post, hasReceivers: hadReceivers) || held.contains(.isHeld)
     whenOver?()
@@ -96,7 +98,7 @@ extension HandlerStore {
 
   /// Calls the synchronous handlers; returns whether one received the event, or true if no caller needs to know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hasReceivers: Bool) -> Bool {
-    if post.isTopicInOrder, !hasReceivers, !core.isWatched {
+    if post.isOneForwardBlock, !hasReceivers, !core.isWatched {
       // Not those that have been added since the post began: the release of the former sticky event, or a thread that has read
       // the new one as the latest, may have subscribed.
       pubsub_call_first(post.frame, post.handlerCount, event)

@@ -3,8 +3,8 @@ internal import Scheduling
 
 /// The handlers of one event type, which posts read without a lock: a list for all posts, and one for each subject.
 ///
-/// Writers hold the bus's lock. Only they access the variables below; posts access ``topic``, the constants and, under its
-/// own lock, the order of sticky posts.
+/// Writers hold the bus's lock. Only they access the variables below; posts access ``topic``, the constants and the lock of sticky
+/// posts.
 class HandlerStore: @unchecked Sendable {
   let topic: UnsafeMutablePointer<pubsub_topic>
   /// The core, which keeps this store alive; it lives as long as a post is possible.
@@ -15,7 +15,7 @@ class HandlerStore: @unchecked Sendable {
   let isSticky: Bool
   let isReversed: Bool
   /// The kind of report that the events are; nil if they are none.
-  let report: SelfReport?
+  let reportKind: SelfReport?
 
   // The bus's lock guards these variables and so proves exclusive access. The compiler's check at each access would
   // cost as much as everything else that subscribing does.
@@ -25,18 +25,21 @@ class HandlerStore: @unchecked Sendable {
   @exclusivity(unchecked) private var subjects: [UnsafeRawPointer: HandlerList] = [:]
   /// The numbers of receivers (mailboxes, and buffers of sequences), and of handlers of one subject.
   @exclusivity(unchecked) private var (receiverCount, subjectCount) = (0, 0)
+  /// The number of subscriptions to `Undelivered`, in its store, that are neither to all events nor to one subject.
+  @exclusivity(unchecked) private(set) var watcherCount = 0
 
   /// The lock that is held while a sticky event is stored as the latest and given to the receivers, so that all see one
   /// order.
   ///
-  /// Lock order: after the bus's lock, before the locks of receivers. No other lock is taken while it is held.
-  private let order = Lock()
+  /// Lock order: after the bus's lock, before the locks of receivers. Nothing else that the bus does under it takes a lock, and
+  /// neither may ``AwaitedWork/isUnderWay``.
+  private let stickyLock = Lock()
 
-  init(name: EventName, isSticky: Bool, isReversed: Bool, report: SelfReport?, in core: BusCore, limit: Int) {
+  init(name: EventName, isSticky: Bool, isReversed: Bool, reportKind: SelfReport?, in core: BusCore, limit: Int) {
     unownedCore = .passUnretained(core)
-    (self.name, self.isSticky, self.isReversed, self.report) = (name, isSticky, isReversed, report)
+    (self.name, self.isSticky, self.isReversed, self.reportKind) = (name, isSticky, isReversed, reportKind)
     topic = pubsub_make_topic(limit)
-    list = HandlerList(root: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
+    list = HandlerList(at: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
     topic.pointee.store = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
@@ -46,7 +49,7 @@ class HandlerStore: @unchecked Sendable {
     list.free(&garbage)
     for list in subjects.values {
       list.free(&garbage)
-      list.root.deallocate()
+      list.blockWord.deallocate()
     }
     pubsub_free(topic.pointee.subjects)
     pubsub_free(topic)
@@ -67,7 +70,7 @@ class HandlerStore: @unchecked Sendable {
   }
 
   /// Runs `body`, which begins a post; for a sticky type it atomically also stores the event as the latest.
-  func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
+  func beginPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     preconditionFailure("a subclass must override this method")
   }
 
@@ -78,10 +81,10 @@ class HandlerStore: @unchecked Sendable {
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }
 
-  func withOrder<Result>(_ body: () -> Result) -> Result {
+  func underStickyLock<Result>(_ body: () -> Result) -> Result {
     var result: Result?
     Hook.locks(self)
-    order.withLock { result = body() }
+    stickyLock.withLock { result = body() }
     Hook.hasUnlocked(self)
     return result.unsafelyUnwrapped
   }
@@ -99,7 +102,7 @@ extension HandlerStore {
     count(entry, 1, ofSubject: subject != nil)
     guard let subject else { return list.add(handler, entry, &garbage) }
     let key = UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
-    let list = subjects[key] ?? HandlerList(root: .allocate(capacity: 1))
+    let list = subjects[key] ?? HandlerList(at: .allocate(capacity: 1))
     if list.isEmpty { list.subject = subject }
     if subjects[key] == nil { enter(list, key, &garbage) }
     list.add(handler, entry, &garbage)
@@ -139,6 +142,7 @@ extension HandlerStore {
   private func count(_ entry: HandlerBlock.Entry, _ change: Int, ofSubject: Bool) {
     if entry.isAsynchronous { count(&receiverCount, change, Int(PUBSUB_RECEIVERS)) }
     if ofSubject { count(&subjectCount, change, Int(PUBSUB_SUBJECTS)) }
+    if reportKind == .undelivered, !ofSubject, entry.registration?.isToAll != true { watcherCount += change }
   }
 
   private func count(_ count: inout Int, _ change: Int, _ flag: Int) {
@@ -152,20 +156,22 @@ extension HandlerStore {
 
   /// Enters a new list into the table of subjects, or, if that is half full, into a new table without empty lists.
   private func enter(_ list: HandlerList, _ key: UnsafeRawPointer, _ garbage: inout Garbage) {
-    list.root.initialize(to: nil)
+    list.blockWord.initialize(to: nil)
     subjects[key] = list
     let table = topic.pointee.subjects.map {
       UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: pubsub_table.self)
     }
-    if let table, subjects.count * 2 <= pubsub_table_capacity(table) { return pubsub_insert(table, key, list.root) }
+    if let table, subjects.count * 2 <= pubsub_table_capacity(table) {
+      return pubsub_insert(table, key, list.blockWord)
+    }
     let gone = subjects.filter { $0.key != key && $0.value.isEmpty }
     for key in gone.keys { subjects[key] = nil }
     var bits = 3
     while 1 << bits < 4 * subjects.count { bits += 1 }
     let new = pubsub_make_table(bits)
-    for (key, list) in subjects { pubsub_insert(new, key, list.root) }
+    for (key, list) in subjects { pubsub_insert(new, key, list.blockWord) }
     pubsub_publish(&topic.pointee.subjects, new)
     for list in gone.values { list.free(&garbage) }
-    if let table { garbage.retire(table, with: gone.values.map { UnsafeMutableRawPointer($0.root) }) }
+    if let table { garbage.retire(table, with: gone.values.map { UnsafeMutableRawPointer($0.blockWord) }) }
   }
 }

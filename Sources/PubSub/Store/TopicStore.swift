@@ -26,7 +26,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
     super.init(
       name: description.name, isSticky: description.isSticky, isReversed: description.isReversed,
-      report: SelfReport(E.self), in: core, limit: limit
+      reportKind: SelfReport(E.self), in: core, limit: limit
     )
   }
 
@@ -44,7 +44,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     event.assumingMemoryBound(to: E.self).pointee
   }
 
-  override func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
+  override func beginPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
     let event = event.assumingMemoryBound(to: E.self)
     let kept = subject == nil ? nil : keptEvent(event, subject)
@@ -53,7 +53,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     withTwoPlaces { new, former in
       if isWeaklyKept { initializeWeakly(new, event) } else { new.initialize(to: event.pointee) }
       var hadLatest = false
-      withOrder {
+      underStickyLock {
         if keepsLatest {
           hadLatest = replaceLatest(by: new, former)
           if let subject, let kept { keep(kept, of: subject, &released) }
@@ -126,18 +126,18 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   }
 
   /// Returns the latest event of a subject, or, with nil, of the type; the caller holds the order lock and the subject.
-  func latestInOrder(from subject: (any AnyObject & Sendable)?) -> E? {
+  func latestUnderLock(from subject: (any AnyObject & Sendable)?) -> E? {
     guard let subject else { return hasLatest ? strengthened(place.pointee) : nil }
     guard let kept = ofSubjects[ObjectIdentifier(subject)], kept.subject === subject else { return nil }
     return strengthened(kept.event)
   }
 
-  func latest(from subject: (any AnyObject & Sendable)?) -> E? { withOrder { latestInOrder(from: subject) } }
+  func latest(from subject: (any AnyObject & Sendable)?) -> E? { underStickyLock { latestUnderLock(from: subject) } }
 
   override func removeLatest(forGood isLast: Bool = false) {
     var removed: [ObjectIdentifier: KeptEvent] = [:]
     withTwoPlaces { _, former in
-      let hadLatest = withOrder {
+      let hadLatest = underStickyLock {
         if isLast { keepsLatest = false }
         swap(&removed, &ofSubjects)
         return replaceLatest(by: nil, former)

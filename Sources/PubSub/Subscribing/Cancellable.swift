@@ -34,7 +34,8 @@ extension Cancellable {
 
   private func idle() async {
     let (deadlines, outcome, run) = (core.deadlines, OneShot(), HandlerContext.enclosing?.run)
-    let timer = run.map { _ in deadlines.set(deadlines.now() + HandlerRun.waitBudget) { outcome.settle(false) } }
+    let timer = run.map { _ in deadlines.set(deadlines.instant(after: HandlerRun.waitBudget)) { outcome.settle(false) }
+    }
     whenIdle { outcome.settle(true) }
     let wasDrained = await outcome.value
     if let timer { deadlines.clear(timer) }

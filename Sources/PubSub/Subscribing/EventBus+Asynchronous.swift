@@ -1,3 +1,5 @@
+internal import Scheduling
+
 // Registering receivers, whose events the poster does not handle: mailboxes, and buffers of sequences.
 
 extension EventBus {

@@ -171,7 +171,7 @@ extension EventBus {
     _ handler: @escaping @isolated(any) @Sendable (Element) async throws -> Void
   ) -> @Sendable (Element) async throws -> Void {
     guard let actor = handler.isolation else { return handler }
-    return { element in try await HandlerRun.begin(on: actor) { try await handler(element) } }
+    return { element in try await HandlerRun.call(on: actor) { try await handler(element) } }
   }
 
   private func calling<Owner: AnyObject & Sendable, Element: Sendable>(
@@ -183,7 +183,7 @@ extension EventBus {
       try await handler(owner, element)
     }
     guard let actor = handler.isolation else { return call }
-    return { element in try await HandlerRun.begin(on: actor) { try await call(element) } }
+    return { element in try await HandlerRun.call(on: actor) { try await call(element) } }
   }
 
   private func calling<Owner: Actor, Element: Sendable>(
@@ -191,7 +191,7 @@ extension EventBus {
   ) -> @Sendable (Element) async throws -> Void {
     { [weak owner] element in
       guard let owner else { throw HandlerRun.OwnerIsGone() }
-      try await HandlerRun.begin(on: owner) { try await handler(owner, element) }
+      try await HandlerRun.call(on: owner) { try await handler(owner, element) }
     }
   }
 }

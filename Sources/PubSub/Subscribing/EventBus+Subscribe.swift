@@ -61,7 +61,9 @@ extension EventBus {
       }
     }
     let subscription = register(type, from: subject, priority, label, fileID, line, only, .of(onMainActor: called))
-    if pending?.isDue ?? false { call(called, withLatestOf: type, subscription.subscriber, from: subject) }
+    if pending?.isDue ?? false, !subscription.isCancelled {
+      call(called, withLatestOf: type, subscription.subscriber, from: subject)
+    }
     return subscription
   }
 
@@ -133,7 +135,7 @@ extension EventBus {
     }
     let subscription = register(
       type, only, Registration.makeOwned(details, in: core, by: owner, onMainActor: called))
-    if pending?.isDue ?? false {
+    if pending?.isDue ?? false, !subscription.isCancelled {
       call({ try called(owner, $0) }, withLatestOf: type, subscription.subscriber, from: subject)
     }
     return subscription

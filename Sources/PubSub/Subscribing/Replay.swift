@@ -45,7 +45,7 @@ extension EventBus.ImmediateReplay where E: StickyEvent {
 /// Whether a new handler is still to be called with the latest main-actor event; its first call ends that.
 ///
 /// Subscribing releases what cancelled subscribers had captured. Code that runs then may post, and the handler receives
-/// that later event instead. Only code on the main actor uses this object once it is made.
+/// that later event instead, or cancel the subscription. Only code on the main actor uses this object once it is made.
 final class PendingReplay: @unchecked Sendable {
   var isDue = true
 

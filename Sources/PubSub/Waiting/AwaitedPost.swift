@@ -133,12 +133,12 @@ extension AwaitedPost {
 
   /// Notes that the handler has thrown.
   ///
-  /// It calls `report` before the poster can go on, because the poster may then end the process. The argument is false after the
+  /// It calls `didNote` before the poster can go on, because the poster may then end the process. The argument is false after the
   /// deadline: then the post does not take the error.
-  func end(_ delivery: AwaitedDelivery, throwing error: any Error, _ report: (_ isInTime: Bool) -> Void) {
+  func end(_ delivery: AwaitedDelivery, throwing error: any Error, _ didNote: (_ isInTime: Bool) -> Void) {
     let time = now()
     let isInTime = state.withLock { $0.end(delivery.index, .threw(error), at: time) }
-    report(isInTime)
+    didNote(isInTime)
     if isInTime { state.withLock { $0.close(1) }?.resume() }
   }
 

@@ -62,12 +62,12 @@ extension EventBus {
     let context = HandlerContext.enclosing
     let deadlines = clock.map { Deadlines(ClockHandle($0), tasks: tasks(on: $0)) } ?? core.deadlines
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
-    let report = ReportObserver()
+    let collector = ReportObserver()
     let post = MeasuredPost(
-      event, from: subject, on: self, by: context, now: deadlines.now, observer: report,
+      event, from: subject, on: self, by: context, now: deadlines.now, observer: collector,
       until: budget.map { deadlines.instant(after: $0) }, on: deadlines)
     if post.deliver() { await post.finish() }
-    return report.report(isRefused: post.isRefused)
+    return collector.report(isRefused: post.isRefused)
   }
 
   /// The starter of the task that sleeps on a clock.

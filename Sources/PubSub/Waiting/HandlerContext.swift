@@ -49,7 +49,7 @@ package struct HandlerContext: Sendable {
 
   /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
   ///
-  /// Waits of drains do not count here: `WaitGraph.beginUnlessCircular` finds circles of them.
+  /// Waits of drains count only on the way from the handler to the work; `WaitGraph.beginUnlessCircular` finds circles of drains.
   func isChained(to receiver: any AnyMailbox) -> Bool {
     if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.scope) { return true }
     guard let run, run.isUnderWay else { return false }
@@ -69,7 +69,7 @@ extension Origin {
 /// A piece of another module's work that its scope waits for, such as a release or a body of an application.
 package protocol AwaitedWork: AnyObject, Sendable {
   var scope: WorkScope { get }
-  /// Whether the work has not ended; the scope waits for it until then.
+  /// Whether the work has not ended; the scope waits for it until then. Must take no lock: the bus reads it under its own.
   var isUnderWay: Bool { get }
   /// Whether it is one of many runs of the same code, such as a body that runs whenever a phase opens.
   var isRepeated: Bool { get }

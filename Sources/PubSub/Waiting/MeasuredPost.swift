@@ -36,7 +36,7 @@ package final class MeasuredPost: @unchecked Sendable {
   /// The last delivered priority, and the number of handlers up to it.
   private var (lastPriority, position): (Int?, Int) = (nil, 0)
   private var isReceived = false
-  private var isOver = false
+  private var hasReachedAll = false
   /// Whether the post, or the rest of it, was refused, because it was nested too deep.
   private(set) var isRefused = false
   /// The wait; nil until the post reaches the first handler for which it waits.
@@ -61,11 +61,11 @@ package final class MeasuredPost: @unchecked Sendable {
     }
     withUnsafePointer(to: event) { event in
       store.callTracers(with: event, from: subject)
-      store.inOrder(event, from: subject) { firstUnseen = store.core.nextID }
+      store.beginPost(event, from: subject) { firstUnseen = store.core.nextID }
     }
   }
 
-  private func refuse() { (isOver, isRefused) = (true, true) }
+  private func refuse() { (hasReachedAll, isRefused) = (true, true) }
 
   /// Calls the synchronous handlers, up to the next priority for which the post must wait; returns whether the caller
   /// must call ``finish()``.
@@ -80,7 +80,7 @@ package final class MeasuredPost: @unchecked Sendable {
   /// If the waiting task is cancelled, the handlers are cancelled.
   package func finish() async {
     await wait?.wait()
-    while !isOver, !isAbandoned {
+    while !hasReachedAll, !isAbandoned {
       deliver()
       await wait?.wait()
     }
@@ -95,7 +95,7 @@ package final class MeasuredPost: @unchecked Sendable {
 
 extension MeasuredPost {
   private func deliver<E: EventBus.Event>(_ event: E) {
-    if isOver { return }
+    if hasReachedAll { return }
     // Check again: an executor that runs jobs immediately may continue this post inside other posts.
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
@@ -144,15 +144,11 @@ extension MeasuredPost {
       }
 
       let post = PostUnderWay(on: store, from: subject, within: wider, before: firstUnseen)
-      isOver = true
       var order = DeliveryOrder(post, from: position)
       if let lastPriority { order.skip(through: lastPriority) }
       observer.handlersFollow(order.remaining)
       while let priority = order.priority {
-        if lastPriority != nil, pauses, wait?.isOpen ?? false {
-          isOver = false
-          break
-        }
+        if pauses, wait?.isOpen ?? false { break }
         lastPriority = priority
         // First, so that the receivers get this event before any event that synchronous handlers post.
         if store.hasReceivers {
@@ -162,17 +158,17 @@ extension MeasuredPost {
             if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
           }
-          // This copy has announced the last receiver, so it leaves that here; `order` is where it was, and passes these places
-          // again. It may leave the same slot once more: then the slot moves to another address that is no handler's.
+          // `receivers` is a copy of the walk, so it leaves its last place here. `order` passes these places again, and may leave the
+          // same slot a second time. That adds a byte to the address, which is still no handler's.
           receivers.leaveLast()
         }
         while order.priority == priority, let place = order.next() {
           if !place.entry.isAsynchronous, place.isLiving, call(place) { isReceived = true }
         }
       }
-      (position, self.isReceived) = (order.position, isReceived)
+      (position, self.isReceived, hasReachedAll) = (order.position, isReceived, order.priority == nil)
       post.end()
-      if isOver, !isReceived { store.core.reportUndelivered(address, of: store) }
+      if hasReachedAll, !isReceived { store.core.reportUndelivered(address, of: store) }
     }
   }
 
@@ -198,24 +194,24 @@ extension MeasuredPost {
 
   /// Gives the event to a mailbox or a sequence; returns whether the receiver takes part in the post.
   private func hand(
-    _ event: UnsafeRawPointer, to receiver: Receiver, at place: HandlerPlace, _ now: Duration
+    _ event: UnsafeRawPointer, to receiver: Receiver, at place: HandlerPlace, _ start: Duration
   ) -> Bool {
     if place.endsIfExpired() { return false }
-    if hasTimedOut(place, at: now) { return true }
-    var time = now
+    if hasTimedOut(place, at: start) { return true }
+    var time = start
     guard let mailbox = receiver.mailbox else {
       // A sequence that holds the event has received it; if handlers are awaited, no bound drops the event.
-      let call = begins(place, &time, isSynchronous: true)
+      let callNumber = begins(place, &time, isSynchronous: true)
       guard receiver.take(event, of: store, awaits ? .promised : .posted) else {
-        noteDropped(place, call, at: time)
+        noteDropped(place, callNumber, at: time)
         return false
       }
-      ended(place, .delivered, from: time, to: time, call)
+      ended(place, .delivered, from: time, to: time, callNumber)
       return true
     }
     guard awaits else { return mailbox.take(event, of: store, .posted) }
-    let call = begins(place, &time, isSynchronous: false)
-    var delivery = ObservedDelivery(to: place, call: call, began: time)
+    let callNumber = begins(place, &time, isSynchronous: false)
+    var delivery = ObservedDelivery(to: place, callNumber, began: time)
     delivery.wrapper = observer.wrapper()
     let wait = wait ?? beginWait()
     var awaited: AwaitedDelivery?
@@ -224,14 +220,14 @@ extension MeasuredPost {
       if mailbox.take(event, of: store, .awaited(awaited)) { return true }
       // If the deadline came between the two, `noteEnds` reports a time-out.
       guard wait.drop(awaited) else { return true }
-      noteDropped(place, call, at: time)
+      noteDropped(place, callNumber, at: time)
       return false
     }
-    if !mayWait { delivery.outcome = .skipped }
+    delivery.outcome = mayWait ? .timedOut : .skipped
     // With a deadline that has passed the handler does not get the event: its outcome is a time-out.
     let mustTake = !mayWait || deadline == nil
     guard !mustTake || mailbox.take(event, of: store, .promised) else {
-      noteDropped(place, call, at: time)
+      noteDropped(place, callNumber, at: time)
       return false
     }
     observer.deliveryEnded(delivery)
@@ -268,16 +264,17 @@ extension MeasuredPost {
   }
 
   private func ended(
-    _ place: HandlerPlace, _ outcome: DeliveryReport.Outcome, from began: Duration, to end: Duration, _ call: UInt64?
+    _ place: HandlerPlace, _ outcome: DeliveryReport.Outcome, from began: Duration, to end: Duration,
+    _ callNumber: UInt64?
   ) {
-    var delivery = ObservedDelivery(to: place, call: call, began: began)
+    var delivery = ObservedDelivery(to: place, callNumber, began: began)
     (delivery.outcome, delivery.duration) = (outcome, end - began)
     observer.deliveryEnded(delivery)
   }
 
   /// Reports that a handler was not called after all, if its beginning was reported.
-  private func noteDropped(_ place: HandlerPlace, _ call: UInt64?, at time: Duration) {
-    if call != nil { ended(place, .cancelled, from: time, to: time, call) }
+  private func noteDropped(_ place: HandlerPlace, _ callNumber: UInt64?, at time: Duration) {
+    if callNumber != nil { ended(place, .cancelled, from: time, to: time, callNumber) }
   }
 
   private func noteEnds() {

@@ -4,7 +4,7 @@ package struct ObservedDelivery: Sendable {
   /// The position in the order in which the report names the subscribers.
   package let position: Int
   /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned.
-  package let call: UInt64?
+  package let callNumber: UInt64?
   package let began: Duration
   /// The code of the poster to run around the handler; nil for none.
   var wrapper: (any HandlerWrapper)?
@@ -15,8 +15,8 @@ package struct ObservedDelivery: Sendable {
   /// Whether the error is the `CancellationError` of a handler whose post was cancelled.
   package var isOfCancellation = false
 
-  init(to place: HandlerPlace, call: UInt64?, began: Duration) {
+  init(to place: HandlerPlace, _ callNumber: UInt64?, began: Duration) {
     (subscriber, position) = (place.entry.subscriber, place.position)
-    (self.call, self.began) = (call, began)
+    (self.callNumber, self.began) = (callNumber, began)
   }
 }

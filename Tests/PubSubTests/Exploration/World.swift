@@ -1,5 +1,6 @@
 #if PUBSUB_HOOKS
   import CPubSub
+  import Scheduling
 
   @testable import PubSub
 
