@@ -24,19 +24,13 @@ struct NamesCommand: Action {
 
   static let rows: [Row] =
     ApplicationCallback.allCases.map { callback in
-      let raw = callback.notificationName
-      let type = raw.map { "Application.\(trimmed($0, prefix: "UIApplication"))" }
-      return Row(event: type, method: callback.rawValue, rawName: raw)
+      let type = callback.event.map { "Application.\($0)" }
+      return Row(event: type, method: callback.rawValue, rawName: callback.notificationName)
     } + [Row(event: "Application.StateDidChange", method: nil, rawName: "Application.StateDidChange")]
     + SceneCallback.allCases.map { callback in
-      let raw = callback.notificationName
-      return Row(event: "Scene.\(trimmed(raw, prefix: "UIScene"))", method: callback.rawValue, rawName: raw)
+      let type = callback.event.map { "Scene.\($0)" }
+      return Row(event: type, method: callback.rawValue, rawName: callback.notificationName)
     }
-
-  private static func trimmed(_ name: String, prefix: String) -> Substring {
-    let rest = name.dropFirst(prefix.count)
-    return rest.hasSuffix("Notification") ? rest.dropLast("Notification".count) : rest
-  }
 
   func run() throws -> ExitStatus {
     var text = ""

@@ -163,6 +163,10 @@ extension BoundDelegate: ApplicationDelegate {
     for kind in kinds + kindsAtEnd where kind != "handler on an actor outer inner" {
       #expect(notes.lines[kind] == ["outer", "inner"], "\(kind)")
     }
+    // A resource has a name, and no position in the source.
+    for step in ["acquire", "run", "check", "release"] {
+      #expect(outer.call(step)?.name == "feed" && outer.call(step)?.source == nil, "\(step)")
+    }
     #expect(notes.lines["handler on an actor outer inner"] != nil)
     // An action runs inside its task.
     #expect(notes.lines["periodic task"] == ["outer", "inner", "outer", "inner"])

@@ -68,12 +68,13 @@ public struct LedgerEntry: Sendable, Hashable {
     (ownName, fileID, line) = (name, nil, 0)
   }
 
-  /// Creates an entry for code with a position in the source, and perhaps a label.
+  /// Creates an entry for code with a position in the source, perhaps a label, or with a name alone.
   init(
     _ kind: Kind, _ subscriber: EventBus.Subscriber, step: String, began: Duration, duration: Duration, outcome: Outcome
   ) {
     (self.kind, self.step, self.began, self.duration, self.outcome) = (kind, step, began, duration, outcome)
-    (ownName, fileID, line) = (subscriber.label, subscriber.fileID, subscriber.line)
+    (ownName, line) = (subscriber.label, subscriber.line)
+    fileID = subscriber.fileID.isEmpty ? nil : subscriber.fileID
   }
 
   /// Creates an entry that was read from a file, from a label or name and a position in the source, each if known.

@@ -101,15 +101,17 @@ internal import Scheduling
 
   func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }
 
-  /// Returns a ledger entry for one of its operations; for a body, for its end.
-  func entry(_ step: CallStep, _ outcome: LedgerEntry.Outcome, at time: Duration) -> LedgerEntry {
-    let duration = time - operationBegan
+  /// Returns a ledger entry for its operation, or for another call that began at a time; for a body, for its end.
+  func entry(
+    _ step: CallStep, _ outcome: LedgerEntry.Outcome, began: Duration? = nil, at time: Duration
+  ) -> LedgerEntry {
+    let began = began ?? operationBegan
+    let duration = time - began
     if let body = operations.body {
       return LedgerEntry(
-        .runBody, body, step: CallStep.body(while: phase).rawValue, began: operationBegan, duration: duration,
-        outcome: outcome)
+        .runBody, body, step: CallStep.body(while: phase).rawValue, began: began, duration: duration, outcome: outcome)
     }
     return LedgerEntry(
-      .resource, operations.name, step: step.rawValue, began: operationBegan, duration: duration, outcome: outcome)
+      .resource, operations.name, step: step.rawValue, began: began, duration: duration, outcome: outcome)
   }
 }

@@ -275,16 +275,6 @@ extension ResourceManager {
   func policy(of resource: Resource) -> RetryPolicy { resource.operations.retry ?? retry }
 
   func noteEvent(_ step: CallStep, of resource: Resource, began: Duration, _ outcome: LedgerEntry.Outcome) {
-    guard let application else { return }
-    let duration = clock.now() - began
-    let entry =
-      resource.operations.body.map {
-        LedgerEntry(
-          .runBody, $0, step: CallStep.body(while: resource.phase).rawValue, began: began, duration: duration,
-          outcome: outcome)
-      }
-      ?? LedgerEntry(
-        .resource, resource.operations.name, step: step.rawValue, began: began, duration: duration, outcome: outcome)
-    application.note(entry, on: application.ownLedger.page)
+    application?.note(resource.entry(step, outcome, began: began, at: clock.now()))
   }
 }

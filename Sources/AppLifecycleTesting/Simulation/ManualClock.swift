@@ -69,10 +69,10 @@ public final class ManualClock: Clock {
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   /// The number of tasks that sleep on this clock.
-  public var sleepers: Int { state.withLock { $0.sleepers.count } }
+  package var sleepers: Int { state.withLock { $0.sleepers.count } }
 
   /// The instant at which the next sleeping task wakes; nil if no task sleeps.
-  public var nextDeadline: Instant? { state.withLock { $0.sleepers.last?.deadline } }
+  package var nextDeadline: Instant? { state.withLock { $0.sleepers.last?.deadline } }
 
   /// Suspends the task until the clock has been advanced to the deadline.
   ///

@@ -85,7 +85,7 @@ public final class SimulationExecutor: TaskExecutor {
   ///
   /// Wake-ups while the simulation is driven are also reported as ``EscapedWork``. Others may come from the test
   /// itself.
-  public var foreignWakeUps: Int { state.withLock { $0.foreignWakeUps } }
+  package var foreignWakeUps: Int { state.withLock { $0.foreignWakeUps } }
 
   /// The number of jobs that were enqueued so far.
   var jobsEnqueued: Int { state.withLock { $0.jobsEnqueued } }

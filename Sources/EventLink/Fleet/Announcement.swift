@@ -32,16 +32,11 @@ struct Announcement: Codable, Sendable, Hashable {
   static let ended = "ended"
   static let vanished = "vanished"
 
-  func encoded() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(self))
-  }
-
   /// The will of a connection, to be sent on a topic.
   func will(on topic: String, from origin: String) throws -> LinkMessage {
     let event = CloudEvent(id: birth, source: "\(origin)/will", type: Self.type)
     return LinkMessage(
-      topic: topic, payload: event.encoded(with: try encoded()), quality: .atLeastOnce, isRetained: true)
+      topic: topic, payload: event.encoded(with: try CloudEvent.data(of: self)), quality: .atLeastOnce,
+      isRetained: true)
   }
 }

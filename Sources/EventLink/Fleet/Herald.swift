@@ -37,12 +37,14 @@ final class Herald: Sendable {
   /// Announces the latest state once more, because the broker has something else.
   func announceAgain(_ hub: LinkHub) {
     guard let announcement = latest.withLock({ $0 }) else { return }
-    hub.post(on: number) { try announcement.encoded() }
+    hub.post(on: number) { try CloudEvent.data(of: announcement) }
   }
 
   /// The latest announcement as a message that needs no acknowledgement; nil if there is none.
   func lastMessage(from origin: String) -> LinkMessage? {
-    guard let announcement = latest.withLock({ $0 }), let data = try? announcement.encoded() else { return nil }
+    guard let announcement = latest.withLock({ $0 }), let data = try? CloudEvent.data(of: announcement) else {
+      return nil
+    }
     let event = CloudEvent(id: announcement.birth, source: "\(origin)/last", type: Announcement.type)
     return LinkMessage(topic: topic, payload: event.encoded(with: data), quality: .atMostOnce, isRetained: true)
   }

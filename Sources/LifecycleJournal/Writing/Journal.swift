@@ -87,18 +87,9 @@ public final class Journal: Sendable {
     }
   }
 
-  package convenience init(
+  package init(
     at path: String, configuration: Configuration, bus: EventBus?, instant: Duration, files: any FileCalls,
-    facts: RunFacts
-  ) {
-    self.init(
-      at: path, configuration: configuration, bus: bus, instant: instant, files: files, facts: facts,
-      state: .notRunning, timer: nil)
-  }
-
-  private init(
-    at path: String, configuration: Configuration, bus: EventBus?, instant: Duration, files: any FileCalls,
-    facts: RunFacts, state: ApplicationState, timer: JournalTimer?
+    facts: RunFacts, state: ApplicationState = .notRunning, timer: JournalTimer? = nil
   ) {
     var writer = JournalWriter(
       path: path, configuration: configuration, files: files, facts: facts, instant: instant, state: state)

@@ -1,7 +1,7 @@
 import Scheduling
 
 /// The timer of a heartbeat, on an application's clock.
-final class JournalTimer: Sendable {
+package final class JournalTimer: Sendable {
   private let application: ClockHandle
   private let deadlines: Deadlines
   private let deadline = Guarded<Deadlines.ID?>(nil)

@@ -188,7 +188,7 @@ struct JournalWriter: ~Copyable {
         notices.append(.recovered(gap))
       }
     } catch {
-      notices += fail(error, at: instant, losing: 0)
+      notices += fail(error, at: instant)
       guard error.operation == .write, appendInReserve(at: instant, leaving: room) else {
         if isCounted { outage?.lost += 1 }
         return false
@@ -200,7 +200,7 @@ struct JournalWriter: ~Copyable {
       try files.flush(descriptor)
       return true
     } catch {
-      notices += fail(JournalFailure(.flush, path, error), at: instant, losing: 0)
+      notices += fail(JournalFailure(.flush, path, error), at: instant)
       return false
     }
   }
@@ -217,12 +217,9 @@ struct JournalWriter: ~Copyable {
   }
 
   /// Begins an outage, or continues one, which has already been reported; returns the notices to post.
-  private mutating func fail(_ failure: JournalFailure, at instant: Duration, losing count: Int) -> [Notice] {
-    guard outage == nil else {
-      outage?.lost += count
-      return []
-    }
-    outage = Outage(failure: failure, since: instant, lost: count)
+  private mutating func fail(_ failure: JournalFailure, at instant: Duration) -> [Notice] {
+    guard outage == nil else { return [] }
+    outage = Outage(failure: failure, since: instant, lost: 0)
     if failure.operation == .write { noteStop(at: instant) }
     return [.failed(failure)]
   }

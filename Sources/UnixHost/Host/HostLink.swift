@@ -4,9 +4,11 @@ import Scheduling
 /// A queue of events from other threads to the host's thread, with notes about the program's code.
 final class HostLink<Event: Sendable>: Sendable {
   /// The pipe that wakes the host's thread from its `poll`.
-  let waker = WakePipe()
+  let waker: WakePipe
   private let events = Guarded<[Event]>([])
   private let notes = Guarded(CodeNotes())
+
+  init(waker: WakePipe = WakePipe()) { self.waker = waker }
 
   /// Adds an event; any thread may call it.
   func send(_ event: Event) {

@@ -15,14 +15,14 @@ struct LogindWatch {
   var machine = LogindStateMachine()
   let connection: any LogindConnection
   /// The queue of events from the application.
-  let answers: LogindAnswers
+  let answers: HostLink<LogindStateMachine.Event>
   var deadline: SuspendingClock.Instant?
   /// The availability that was published last.
   var availability: HostCapabilities.Availability?
 
   init(connection: any LogindConnection, waker: WakePipe) {
     self.connection = connection
-    answers = LogindAnswers(waker: waker)
+    answers = HostLink(waker: waker)
   }
 
   /// The availability before logind has been asked.
@@ -43,28 +43,6 @@ struct LogindWatch {
     #else
       nil
     #endif
-  }
-}
-
-/// A queue of events from the main actor to a host's ``LogindWatch``.
-final class LogindAnswers: Sendable {
-  private let events = Guarded<[LogindStateMachine.Event]>([])
-  private let waker: WakePipe
-
-  init(waker: WakePipe) { self.waker = waker }
-
-  /// Adds an event; any thread may call it.
-  func send(_ event: LogindStateMachine.Event) {
-    events.withLock { $0.append(event) }
-    waker.wake()
-  }
-
-  /// Removes and returns all events, oldest first; call it after clearing the waker.
-  func take() -> [LogindStateMachine.Event] {
-    events.withLock { events in
-      defer { events = [] }
-      return events
-    }
   }
 }
 
