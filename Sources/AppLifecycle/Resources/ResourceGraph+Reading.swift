@@ -72,11 +72,3 @@ extension ResourceStatus {
     }
   }
 }
-
-extension LifecyclePhase {
-  /// Returns the phase that ends first; phases are nested.
-  func narrower(_ other: LifecyclePhase) -> LifecyclePhase {
-    if self == .active || other == .active { return .active }
-    return self == .foreground || other == .foreground ? .foreground : .running
-  }
-}

@@ -46,16 +46,14 @@ struct PhaseGate {
 
   private func phases(where holds: (Position) -> Bool) -> PhaseSet {
     var phases: PhaseSet = []
-    if holds(positions[0]) { phases.insert(.running) }
-    if holds(positions[1]) { phases.insert(.foreground) }
-    if holds(positions[2]) { phases.insert(.active) }
+    for phase in Self.phases where holds(self[phase]) { phases.insert(PhaseSet(phase)) }
     return phases
   }
 }
 
 extension LifecyclePhase {
   /// The number of phases that contain this one.
-  fileprivate var depth: Int {
+  var depth: Int {
     switch self {
     case .running: 0
     case .foreground: 1
@@ -65,4 +63,7 @@ extension LifecyclePhase {
 
   /// Whether the other phase is the same, or is nested in this one.
   func includes(_ other: LifecyclePhase) -> Bool { other.depth >= depth }
+
+  /// Returns the phase that ends first; phases are nested.
+  func narrower(_ other: LifecyclePhase) -> LifecyclePhase { includes(other) ? other : self }
 }

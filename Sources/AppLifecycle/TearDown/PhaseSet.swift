@@ -2,20 +2,13 @@
 struct PhaseSet: OptionSet {
   let rawValue: UInt8
 
-  static let running = PhaseSet(rawValue: 1)
-  static let foreground = PhaseSet(rawValue: 2)
-  static let active = PhaseSet(rawValue: 4)
+  static let running = PhaseSet(.running)
+  static let foreground = PhaseSet(.foreground)
+  static let active = PhaseSet(.active)
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  init(_ phase: LifecyclePhase) {
-    self =
-      switch phase {
-      case .running: .running
-      case .foreground: .foreground
-      case .active: .active
-      }
-  }
+  init(_ phase: LifecyclePhase) { rawValue = 1 << phase.depth }
 
   func contains(_ phase: LifecyclePhase) -> Bool { contains(PhaseSet(phase)) }
 }

@@ -5,39 +5,31 @@ internal import Scheduling
 ///
 /// A class, so that the nil of an application without interceptors costs a word.
 final class InterceptedCall: Sendable {
-  private let call: TracedCall
-  private let interceptors: [any CallInterceptor]
+  fileprivate let call: TracedCall
+  fileprivate let interceptors: [any CallInterceptor]
 
   fileprivate init(_ call: TracedCall, _ interceptors: [any CallInterceptor]) {
     (self.call, self.interceptors) = (call, interceptors)
   }
-
-  /// Runs a synchronous call inside the interceptors.
-  func run<Result>(_ operation: () throws -> Result) rethrows -> Result {
-    try interceptors[...].run(call, operation)
-  }
-
-  /// Runs an asynchronous call inside the interceptors.
-  func run<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
-    try await interceptors[...].run(call, operation)
-  }
 }
 
 extension InterceptedCall: HandlerWrapper {
-  func callHandler(_ handler: () async throws -> Void) async throws { try await run(handler) }
+  func callHandler(_ handler: () async throws -> Void) async throws {
+    try await interceptors[...].run(call, handler)
+  }
 }
 
 extension InterceptedCall? {
   /// Runs a synchronous call, inside the interceptors if there are any.
   func run<Result>(_ operation: () throws -> Result) rethrows -> Result {
     guard let self else { return try operation() }
-    return try self.run(operation)
+    return try self.interceptors[...].run(self.call, operation)
   }
 
   /// Runs an asynchronous call, inside the interceptors if there are any.
   func run<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
     guard let self else { return try await operation() }
-    return try await self.run(operation)
+    return try await self.interceptors[...].run(self.call, operation)
   }
 }
 

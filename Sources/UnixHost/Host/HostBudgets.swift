@@ -8,6 +8,13 @@ struct HostBudgets: Sendable, Hashable {
   /// *suspended*.
   var grace: Duration = .milliseconds(500)
 
+  /// The budgets of an application; all others are the defaults.
+  static func of(_ application: Application) -> HostBudgets {
+    HostBudgets(
+      didEnterBackground: application.configuration.didEnterBackgroundBudget,
+      willTerminate: application.configuration.willTerminateBudget)
+  }
+
   /// The longest time from the end of a budget to the end of the host's wait, if the host is late itself.
   var longestGrace: Duration { grace + HostDeadline.limit + grace }
 

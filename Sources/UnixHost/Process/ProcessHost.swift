@@ -96,9 +96,7 @@ public final class ProcessHost: Sendable {
   ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host.
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
-    let budgets = HostBudgets(
-      didEnterBackground: application.configuration.didEnterBackgroundBudget,
-      willTerminate: application.configuration.willTerminateBudget)
+    let budgets = HostBudgets.of(application)
     let link = HostLink<ProcessStateMachine.Event>()
     return await HostSession.run(application, link: link, catching: CaughtSignal.ofService) { [configuration] parts in
       ProcessHostThread(parts, budgets: budgets, configuration: configuration).run()

@@ -141,9 +141,7 @@ public final class ServiceHost: Sendable {
     let environment = ServiceEnvironment.take()
     // Child processes that the program starts from now on inherit no sockets.
     _ = ActivationSocket.all
-    let budgets = HostBudgets(
-      didEnterBackground: application.configuration.didEnterBackgroundBudget,
-      willTerminate: application.configuration.willTerminateBudget)
+    let budgets = HostBudgets.of(application)
     Self.current = self
     defer { Self.current = nil }
     // The mode ends with the process.

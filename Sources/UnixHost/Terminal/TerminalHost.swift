@@ -242,9 +242,7 @@ public final class TerminalHost: Sendable {
       HostMessage(.error, obstacle).send()
       return ExitStatus.unavailable
     }
-    let budgets = HostBudgets(
-      didEnterBackground: application.configuration.didEnterBackgroundBudget,
-      willTerminate: application.configuration.willTerminateBudget)
+    let budgets = HostBudgets.of(application)
     return await HostSession.run(application, link: link, catching: CaughtSignal.allCases) {
       [configuration, terminal] parts in
       TerminalHostThread(parts, budgets: budgets, configuration: configuration, terminal: terminal).run()
