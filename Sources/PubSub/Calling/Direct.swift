@@ -12,7 +12,7 @@
 
   /// How handlers are called in this build.
   enum Calling {
-    static let isDirect = true
+    static var isDirect: Bool { true }
 
     /// The error that a handler threw, from the word that the calling convention returns.
     static func error(taking thrown: UnsafeMutableRawPointer) -> any Error {

@@ -7,7 +7,7 @@
 
   /// How handlers are called in this build.
   enum Calling {
-    static let isDirect = false
+    static var isDirect: Bool { false }
 
     static func error(taking thrown: UnsafeMutableRawPointer) -> any Error {
       Unmanaged<BoxedError>.fromOpaque(thrown).takeRetainedValue().error

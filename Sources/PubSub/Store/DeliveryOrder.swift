@@ -143,6 +143,9 @@ struct HandlerPlace {
 
   /// Calls the handler, if it is synchronous.
   func call(with event: UnsafeRawPointer) -> CallOutcome {
+    // On Apple's systems ``HandlerList/subject`` does not keep the memory of an Objective-C object, so a new subject may have the
+    // address of a former one.
+    if !Calling.isDirect, entry.registration?.subjectAddress != nil, endsIfExpired() { return .notCalled }
     let function = pubsub_function_of(handler)
     if entry.isAsynchronous || function == pubsub_cancelled() { return .notCalled }
     let record = pubsub_record_of_thread()
