@@ -143,11 +143,11 @@ struct HandlerPlace {
 
   /// Calls the handler, if it is synchronous.
   func call(with event: UnsafeRawPointer) -> CallOutcome {
+    let function = pubsub_function_of(handler)
+    if entry.isAsynchronous || function == pubsub_cancelled() { return .notCalled }
     // On Apple's systems ``HandlerList/subject`` does not keep the memory of an Objective-C object, so a new subject may have the
     // address of a former one.
     if !Calling.isDirect, entry.registration?.subjectAddress != nil, endsIfExpired() { return .notCalled }
-    let function = pubsub_function_of(handler)
-    if entry.isAsynchronous || function == pubsub_cancelled() { return .notCalled }
     let record = pubsub_record_of_thread()
     record.pointee.unheard = -1
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }
