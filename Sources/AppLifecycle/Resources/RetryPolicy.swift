@@ -20,7 +20,7 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The delay after the first failure in a row.
   ///
   /// A break after ``resetAfter`` is no failure, so no delay follows it: the resource is acquired again at once. A delay
-  /// below ``shortest`` counts as ``shortest``, so zero grows, too. For the shortest delay after each failure set
+  /// below a millisecond counts as one, so zero grows, too. For that delay after each failure set
   /// ``longest`` to zero as well.
   public var first: Duration
   /// The longest delay.
