@@ -99,7 +99,7 @@ package import Scheduling
   package nonisolated let deadlines: Deadlines
   /// Starts all tasks, so that in a simulation they run on the simulation's executor.
   package nonisolated let tasks: TaskStarter
-  /// The owner of the handlers for which transitions wait.
+  /// The scope of the handlers and the work for which transitions wait.
   let scope = WorkScope()
 
   /// Creates an application that is not running.

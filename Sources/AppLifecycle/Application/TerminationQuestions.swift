@@ -8,7 +8,7 @@ internal import Scheduling
 @MainActor final class TerminationQuestions {
   /// The application that may end.
   weak var application: Application?
-  /// The owner of the delegate calls for which the senders of inputs wait.
+  /// The scope of the delegate calls for which the senders of inputs wait.
   let scope = WorkScope()
   private let timing: ClockHandle
   /// The clock of the delegate's time.

@@ -27,17 +27,20 @@ extension NotificationRow {
 }
 
 extension CaseIterable {
-  /// Returns the callback with an event, by the events of the callbacks.
-  ///
-  /// The bus asks for it once for each type. So the search is linear.
-  fileprivate static func callback(
-    before type: any MainActorEvent.Type, _ event: (Self) -> (any MainActorEvent.Type)?
-  ) -> Self {
-    guard let callback = allCases.first(where: { event($0) == type }) else {
-      preconditionFailure("\(type) follows no delegate call: only the package's own events do")
-    }
-    return callback
+  /// Returns the callbacks by the types of the events that follow them.
+  fileprivate static func byEvent(_ event: (Self) -> (any MainActorEvent.Type)?) -> [ObjectIdentifier: Self] {
+    let pairs = allCases.compactMap { callback in event(callback).map { (ObjectIdentifier($0), callback) } }
+    return Dictionary(uniqueKeysWithValues: pairs)
   }
+}
+
+private func callback<Callback>(
+  before type: any MainActorEvent.Type, in callbacks: [ObjectIdentifier: Callback]
+) -> Callback {
+  guard let callback = callbacks[ObjectIdentifier(type)] else {
+    preconditionFailure("\(type) follows no delegate call: only the package's own events do")
+  }
+  return callback
 }
 
 extension ApplicationCallback {
@@ -113,8 +116,11 @@ extension ApplicationCallback {
   /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
 
+  // Stored, because the bridge to Foundation asks for it at each post.
+  private static let callbacksByEvent = byEvent(\.event)
+
   /// The callback that an event follows.
-  static func ofEvent(_ type: any MainActorEvent.Type) -> Self { callback(before: type, \.event) }
+  static func ofEvent(_ type: any MainActorEvent.Type) -> Self { callback(before: type, in: callbacksByEvent) }
 }
 
 extension NotificationRow<Application, LifecycleTransition> {
@@ -182,8 +188,10 @@ extension SceneCallback {
   /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
 
+  private static let callbacksByEvent = byEvent(\.event)
+
   /// The callback that an event follows.
-  static func ofEvent(_ type: any MainActorEvent.Type) -> Self { callback(before: type, \.event) }
+  static func ofEvent(_ type: any MainActorEvent.Type) -> Self { callback(before: type, in: callbacksByEvent) }
 }
 
 extension NotificationRow<Application.Scene, SceneTransition> {

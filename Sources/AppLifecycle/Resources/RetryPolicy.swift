@@ -20,8 +20,8 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The delay after the first failure in a row.
   ///
   /// A break after ``resetAfter`` is no failure, so no delay follows it: the resource is acquired again at once. A delay
-  /// below a millisecond counts as one, so zero grows, too. For that delay after each failure set
-  /// ``longest`` to zero as well.
+  /// below a millisecond counts as one, so zero grows, too. For that delay after each failure set ``longest`` to zero as
+  /// well.
   public var first: Duration
   /// The longest delay.
   public var longest: Duration

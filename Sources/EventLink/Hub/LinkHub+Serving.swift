@@ -81,8 +81,8 @@ extension LinkHub {
 
   /// The time that a task may take of a thread that reads.
   ///
-  /// If it took longer, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest. So the task
-  /// looks at the clock before each thing that may call handlers of an event.
+  /// If it took longer, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
+  /// So the task looks at the clock before each thing that may call handlers of an event.
   private struct ReadersTurn {
     /// When the task goes on in the pool; nil if it is there.
     private var end: ContinuousClock.Instant?
@@ -92,9 +92,9 @@ extension LinkHub {
     mutating func endIfLong() async {
       guard let end, .now >= end else { return }
       self.end = nil
-      // A change of the executor is what surely leaves the thread. A `Task.yield()` does not: it goes on at once, on the same thread, if
-      // another thread ends it before the task is suspended. Back from there, the task is one of the pool, because it does not begin while
-      // a connection's thread reads.
+      // A change of the executor is what surely leaves the thread. A `Task.yield()` does not: it goes on at once, on the
+      // same thread, if another thread ends it before the task is suspended. Back from there, the task is one of the pool,
+      // because it does not begin while a connection's thread reads.
       await withTaskExecutorPreference(globalConcurrentExecutor) {}
     }
   }

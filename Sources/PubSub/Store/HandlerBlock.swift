@@ -4,8 +4,8 @@ internal import CPubSub
 /// identifier.
 ///
 /// A published block changes in two ways only: a handler that comes last is appended, and a cancelled handler's
-/// function is replaced by one that does nothing; then posts may no longer read that place. No index is given away twice. Every other change makes a new block.
-/// Writers hold the bus's lock.
+/// function is replaced by one that does nothing; then posts may no longer read that place. No index is given away
+/// twice. Every other change makes a new block. Writers hold the bus's lock.
 struct HandlerBlock {
   /// The identity of a handler: its identifier and priority, with its site or its registration.
   ///
