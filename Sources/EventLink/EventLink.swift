@@ -48,8 +48,8 @@ public final class EventLink: Sendable {
     /// Why the present connection has ended; nil while it lasts.
     var reason: String?
     /// The calls of `run` and `close` that wait.
-    var runs: [OneShot] = []
-    var closes: [OneShot] = []
+    var runs: [OneShot<Bool>] = []
+    var closes: [OneShot<Bool>] = []
     var hasOverflowed = false
   }
 
@@ -152,7 +152,7 @@ public final class EventLink: Sendable {
   ///
   /// - Throws: ``LinkError/connectionEnded(reason:)`` or ``LinkError/isNotOpen``.
   public func run() async throws {
-    let end = OneShot()
+    let end = OneShot<Bool>()
     let connection = try state.withLock { state throws(LinkError) in
       guard state.isOpen else { throw LinkError.isNotOpen }
       if state.reason != nil { end.settle(true) } else { state.runs.append(end) }
@@ -179,7 +179,7 @@ public final class EventLink: Sendable {
   /// It waits until the broker has what was posted before. Cancelling the task ends that wait: what has not been sent waits for the
   /// next connection.
   public func close() async {
-    let hasSentAll = OneShot()
+    let hasSentAll = OneShot<Bool>()
     let isUp = state.withLock { state in
       guard state.isOpen, state.reason == nil else { return false }
       state.closes.append(hasSentAll)
@@ -281,7 +281,7 @@ public final class EventLink: Sendable {
   }
 
   func connectionDidEnd(_ connection: Int, because reason: String) async {
-    let waiting = state.withLock { state -> (runs: [OneShot], closes: [OneShot])? in
+    let waiting = state.withLock { state -> (runs: [OneShot<Bool>], closes: [OneShot<Bool>])? in
       guard state.connection == connection, state.reason == nil else { return nil }
       state.reason = reason
       defer { (state.runs, state.closes) = ([], []) }

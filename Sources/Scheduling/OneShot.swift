@@ -1,16 +1,16 @@
-/// A Boolean value that the first of several calls sets, and for which one task waits.
-package final class OneShot: Sendable {
+/// A value that the first of several calls sets, and for which one task waits.
+package final class OneShot<Value: Sendable>: Sendable {
   private struct State {
-    var value: Bool?
-    var waiter: UnsafeContinuation<Bool, Never>?
+    var value: Value?
+    var waiter: UnsafeContinuation<Value, Never>?
   }
 
   private let state = Guarded(State())
 
   package init() {}
 
-  package func settle(_ value: Bool) {
-    let waiter = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
+  package func settle(_ value: Value) {
+    let waiter = state.withLock { state -> UnsafeContinuation<Value, Never>? in
       guard state.value == nil else { return nil }
       state.value = value
       defer { state.waiter = nil }
@@ -19,10 +19,10 @@ package final class OneShot: Sendable {
     waiter?.resume(returning: value)
   }
 
-  package var value: Bool {
+  package var value: Value {
     get async {
       await withUnsafeContinuation { continuation in
-        let known = state.withLock { state -> Bool? in
+        let known = state.withLock { state -> Value? in
           if state.value == nil { state.waiter = continuation }
           return state.value
         }

@@ -90,7 +90,7 @@ private actor Connection {
 
   @Test func `run in closures of their own isolation`() async throws {
     let application = Application(delegate: EmptyDelegate(), configuration: .unhurried)
-    let (log, done) = (log, OneShot())
+    let (log, done) = (log, OneShot<Bool>())
     // The main actor of a program is the main thread.
     let main = pthread_self()
     let onMain: @Sendable () -> Bool = { pthread_equal(pthread_self(), main) != 0 }
@@ -116,8 +116,8 @@ private actor Connection {
 
   @Test func `do their work while the main actor is busy`() async throws {
     let application = Application(delegate: EmptyDelegate())
-    let (began, allBegan, worked) = (Counter(), OneShot(), DispatchSemaphore(value: 0))
-    let gates = (0..<200).map { _ in OneShot() }
+    let (began, allBegan, worked) = (Counter(), OneShot<Bool>(), DispatchSemaphore(value: 0))
+    let gates = (0..<200).map { _ in OneShot<Bool>() }
     for (number, gate) in gates.enumerated() {
       try application.manage("resource \(number)", while: .running) { @concurrent in
         if began.next() == gates.count { allBegan.settle(true) }
@@ -138,7 +138,7 @@ private actor Connection {
   @Test func `are awaited, however closely the last acquire follows the question`() async throws {
     for _ in 1...2000 {
       let application = Application(delegate: EmptyDelegate())
-      let gate = OneShot()
+      let gate = OneShot<Bool>()
       try application.manage("resource", while: .running) { _ = await gate.value }
       await application.handle(.launch)
       async let failed = application.untilResourcesAreHeld()
@@ -149,7 +149,7 @@ private actor Connection {
   }
 
   /// Blocks the main actor's thread until all acquires have done their work.
-  private func openAndWaitBusily(_ gates: [OneShot], _ worked: DispatchSemaphore) {
+  private func openAndWaitBusily(_ gates: [OneShot<Bool>], _ worked: DispatchSemaphore) {
     for gate in gates { gate.settle(true) }
     for _ in gates { worked.wait() }
   }

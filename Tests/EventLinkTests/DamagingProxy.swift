@@ -27,7 +27,7 @@ final class DamagingProxy: Sendable {
     var mustMend = false
     var isOver = false
     var count = Count()
-    var mended: [OneShot] = []
+    var mended: [OneShot<Bool>] = []
   }
 
   let port: UInt16
@@ -75,7 +75,7 @@ final class DamagingProxy: Sendable {
 
   /// Damages nothing any more, and returns when that is so and, unless the ends must find them, every damaged connection is closed.
   func mend(closesDamaged: Bool = true) async {
-    let mended = OneShot()
+    let mended = OneShot<Bool>()
     change { state in
       (state.damage, state.mustMend) = (nil, closesDamaged)
       state.mended.append(mended)

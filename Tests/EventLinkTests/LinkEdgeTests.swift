@@ -12,7 +12,7 @@ private final class SilentTransport: LinkTransport {
     var receive: (@Sendable (LinkTransportEvent) -> Void)?
     var published: [LinkMessage] = []
     var ends = 0
-    var waiter: (count: Int, OneShot)?
+    var waiter: (count: Int, OneShot<Bool>)?
   }
 
   private let state = Guarded(State())
@@ -38,7 +38,7 @@ private final class SilentTransport: LinkTransport {
 
   /// Waits until so many messages have been published, and returns their topics.
   func topics(_ count: Int) async -> [String] {
-    let wait = OneShot()
+    let wait = OneShot<Bool>()
     let isThere = state.withLock { state in
       state.waiter = (count, wait)
       return state.published.count >= count

@@ -17,7 +17,7 @@
 
     /// Lets one task wait for a condition that events may bring about.
     private final class Changes: Sendable {
-      private let waiter = Guarded<OneShot?>(nil)
+      private let waiter = Guarded<OneShot<Bool>?>(nil)
       private let known = Guarded<[Int: Tally]>([:])
 
       var tallies: [Int: Tally] { known.withLock { $0 } }
@@ -29,7 +29,7 @@
 
       func happened() { waiter.withLock { $0.take() }?.settle(true) }
       func next() async {
-        let wait = OneShot()
+        let wait = OneShot<Bool>()
         waiter.withLock { $0 = wait }
         let clear = TimerThread.shared.set(after: .milliseconds(500), on: .continuous) { wait.settle(false) }
         _ = await wait.value

@@ -18,7 +18,7 @@
     let port: UInt16
     private let reserved: ReservedPort
     private let outcome = Guarded<Outcome?>(nil)
-    private let isOver = OneShot()
+    private let isOver = OneShot<Bool>()
 
     /// Listens; it sends so many messages of about 1,000 bytes.
     init(messages: Int) throws {

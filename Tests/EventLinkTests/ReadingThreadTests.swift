@@ -52,7 +52,7 @@
     }
 
     @Test func `runs a task that is started while it reads, and leaves a second one to the pool`() async throws {
-      let (here, elsewhere) = (OneShot(), OneShot())
+      let (here, elsewhere) = (OneShot<Bool>(), OneShot<Bool>())
       let isReading = Guarded(false)
       try await withTransport(lookInterval: .seconds(600)) { _ in
         isReading.withLock { $0 = true }
@@ -68,9 +68,9 @@
     }
 
     @Test func `is relieved if that task takes long`() async throws {
-      let (hasBegun, second) = (OneShot(), Latch())
+      let (hasBegun, second) = (OneShot<Bool>(), Latch())
       let threads = Guarded<[UInt]>([])
-      let hasEnded = OneShot()
+      let hasEnded = OneShot<Bool>()
       try await withTransport(lookInterval: .milliseconds(10)) { byte in
         Self.start {
           threads.withLock { $0.append(Self.thread) }
@@ -166,7 +166,7 @@
         try await sender.open()
         try await receiver.open()
         let numbers = Guarded<[Int]>([])
-        let (hasLeft, hasAll) = (OneShot(), OneShot())
+        let (hasLeft, hasAll) = (OneShot<Bool>(), OneShot<Bool>())
         let subscription = there.bus.subscribe { (order: OrderPlaced) in
           switch order.id {
           case 1: Self.takeLong()
@@ -203,7 +203,7 @@
         }
         try await link.open()
         let count = Guarded(0)
-        let hasLeft = OneShot()
+        let hasLeft = OneShot<Bool>()
         let subscription = application.bus.subscribe { (_: EventLink.DidAcknowledge) in
           let count = count.withLock { count in
             count += 1
@@ -220,7 +220,7 @@
     }
 
     @Test func `ends a connection in order although that task goes on`() async throws {
-      let (hasBegun, end) = (OneShot(), Latch())
+      let (hasBegun, end) = (OneShot<Bool>(), Latch())
       try await withTransport(lookInterval: .seconds(600)) { _ in
         Self.start {
           hasBegun.settle(true)

@@ -99,7 +99,7 @@
           Report(number: number, text: String(repeating: "x", count: number.isMultiple(of: 40) ? 500_000 : number * 50))
         }
         let came = Guarded<[Report]>([])
-        let all = OneShot()
+        let all = OneShot<Bool>()
         let subscription = there.bus.subscribe { (report: Report) in
           let count = came.withLock { came in
             came.append(report)
@@ -136,7 +136,7 @@
         close(output)
         try await log.line("the server listens") { $0 == "ACCEPT" }
         let count = Guarded(0)
-        let all = OneShot()
+        let all = OneShot<Bool>()
         let transport = MQTTTransport(
           host: "localhost", port: Int(port), security: .files(authorities: certificates.authority),
           patience: .seconds(60))

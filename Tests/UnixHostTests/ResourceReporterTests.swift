@@ -30,11 +30,11 @@ import Testing
     var reports = ResourceReports()
     #expect(reports.take(health(.acquiring), at: .zero) == nil)
     let text = "“server” cannot be acquired: in use; trying again in 0.250 s"
-    #expect(reports.take(failing(1), at: .zero)?.message?.text == text)
+    #expect(reports.take(failing(1), at: .zero)?.text == text)
     #expect(reports.trouble == text)
     #expect(reports.take(health(.acquiring, failures: 1), at: .zero) == nil)
     #expect(reports.trouble == text)
-    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired after one failure")
+    #expect(reports.take(health(.held), at: .zero)?.text == "“server” has been acquired after one failure")
     #expect(reports.trouble == nil)
     // Where nothing failed, nothing is said.
     #expect(reports.take(health(.held), at: .zero) == nil)
@@ -54,7 +54,7 @@ import Testing
     // 0.25, 0.5, 1, 2, 4, 8, 16 and 30 s.
     #expect(reported == Array(1...8), "seed \(seed)")
     #expect(
-      reports.take(health(.held), at: .seconds(1001))?.message?.text == "“server” has been acquired after 1000 failures"
+      reports.take(health(.held), at: .seconds(1001))?.text == "“server” has been acquired after 1000 failures"
     )
   }
 
@@ -87,7 +87,7 @@ import Testing
     #expect(reports.take(failing(1), at: .zero) != nil)
     #expect(reports.take(failing(2), at: .zero) == nil)
     #expect(
-      reports.take(failing(3, error: "no route"), at: .zero)?.message?.text
+      reports.take(failing(3, error: "no route"), at: .zero)?.text
         == "“server” cannot be acquired: no route; trying again in 0.250 s")
     #expect(reports.take(failing(4, error: "no route"), at: .zero) == nil)
   }
@@ -96,21 +96,21 @@ import Testing
     var reports = ResourceReports()
     // Acquired again at once.
     #expect(reports.take(health(.releasing, isBroken: true), at: .zero) == nil)
-    #expect(reports.take(health(.acquiring), at: .zero)?.message?.text == "“server” broke: in use; acquiring it again")
+    #expect(reports.take(health(.acquiring), at: .zero)?.text == "“server” broke: in use; acquiring it again")
     #expect(reports.trouble == "“server” broke: in use; acquiring it again")
-    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired again")
+    #expect(reports.take(health(.held), at: .zero)?.text == "“server” has been acquired again")
     #expect(reports.trouble == nil)
     // After a wait.
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
-    #expect(reports.take(failing(1), at: .zero)?.message?.text == "“server” broke: in use; trying again in 0.250 s")
+    #expect(reports.take(failing(1), at: .zero)?.text == "“server” broke: in use; trying again in 0.250 s")
     #expect(
-      reports.take(failing(2, error: "refused"), at: .zero)?.message?.text
+      reports.take(failing(2, error: "refused"), at: .zero)?.text
         == "“server” cannot be acquired: refused; trying again in 0.250 s")
-    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired after 2 failures")
+    #expect(reports.take(health(.held), at: .zero)?.text == "“server” has been acquired after 2 failures")
     // Given up.
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
     #expect(
-      reports.take(health(.failed(failures: 1)), at: .zero)?.message?.text
+      reports.take(health(.failed(failures: 1)), at: .zero)?.text
         == "“server” broke: in use; given up after one failure")
   }
 
@@ -118,24 +118,24 @@ import Testing
     var reports = ResourceReports()
     // An acquire that failed is no break.
     _ = reports.take(failing(1), at: .zero)
-    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired after one failure")
-    func breaks(_ count: Int, wait: Duration) -> ResourceReports.Report? {
+    #expect(reports.take(health(.held), at: .zero)?.text == "“server” has been acquired after one failure")
+    func breaks(_ count: Int, wait: Duration) -> HostMessage? {
       _ = reports.take(health(.releasing, isBroken: true), at: .zero)
       return reports.take(failing(count, wait: wait), at: .zero)
     }
     #expect(
-      breaks(2, wait: .milliseconds(500))?.message?.text == "“server” broke: in use; trying again in 0.500 s")
-    #expect(reports.take(health(.held), at: .zero)?.message != nil)
+      breaks(2, wait: .milliseconds(500))?.text == "“server” broke: in use; trying again in 0.500 s")
+    #expect(reports.take(health(.held), at: .zero) != nil)
     #expect(
-      breaks(3, wait: .seconds(1))?.message?.text == "“server” broke again: in use; trying again in 1 s")
-    #expect(reports.take(health(.held), at: .zero) == ResourceReports.Report(message: nil))
+      breaks(3, wait: .seconds(1))?.text == "“server” broke again: in use; trying again in 1 s")
+    #expect(reports.take(health(.held), at: .zero) == nil)
     #expect(reports.trouble == nil)
     // Nothing new, but the status text has to know.
-    #expect(breaks(4, wait: .seconds(1)) == ResourceReports.Report(message: nil))
+    #expect(breaks(4, wait: .seconds(1)) == nil)
     #expect(reports.trouble != nil)
     _ = reports.take(health(.held), at: .zero)
     // Held for long enough: a new row.
-    #expect(breaks(1, wait: .milliseconds(250))?.message?.text.contains("“server” broke: in use") == true)
+    #expect(breaks(1, wait: .milliseconds(250))?.text.contains("“server” broke: in use") == true)
   }
 
   @Test func oneThatBrokeTogetherWithItsDependencyIsReportedWhenThatIsBack() {
@@ -143,7 +143,7 @@ import Testing
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
     #expect(reports.take(health(.waiting(for: "disk")), at: .zero) == nil)
     #expect(
-      reports.take(health(.acquiring), at: .zero)?.message?.text == "“server” broke: in use; acquiring it again")
+      reports.take(health(.acquiring), at: .zero)?.text == "“server” broke: in use; acquiring it again")
     // Another resource that has its name now, and never failed.
     _ = reports.take(health(.held), at: .zero)
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
@@ -169,9 +169,9 @@ import Testing
     #expect(reports.take(health(.idle, failures: 1), at: .zero) == nil)
     #expect(reports.take(health(.waiting(for: "disk"), failures: 1), at: .zero) == nil)
     #expect(reports.trouble != nil)
-    #expect(reports.take(health(.idle), at: .zero) == ResourceReports.Report(message: nil))
+    #expect(reports.take(health(.idle), at: .zero) == nil)
     #expect(reports.trouble == nil)
-    #expect(reports.take(failing(1), at: .zero)?.message?.text != nil)
+    #expect(reports.take(failing(1), at: .zero)?.text != nil)
   }
 
   @Test func theTroubleNamesTheFirstOfSeveral() {
@@ -189,7 +189,7 @@ import Testing
     var reports = ResourceReports()
     let error = "no\n\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E} route" + String(repeating: "e\u{301}", count: 100_000)
     let name = String(repeating: "n", count: 100_000)
-    let line = try #require(reports.take(failing(1, error: error, name: name), at: .zero)?.message?.text)
+    let line = try #require(reports.take(failing(1, error: error, name: name), at: .zero)?.text)
     #expect(line.contains(#"no\u{A}\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E} route"#))
     #expect(line.contains("…; trying again in 0.250 s"))
     #expect(line.utf8.count < 8000)
@@ -202,7 +202,7 @@ import Testing
   ])
   func aWaitIsShort(wait: Duration, text: String) {
     var reports = ResourceReports()
-    #expect(reports.take(failing(1, wait: wait), at: .zero)?.message?.text.hasSuffix("trying again in \(text)") == true)
+    #expect(reports.take(failing(1, wait: wait), at: .zero)?.text.hasSuffix("trying again in \(text)") == true)
   }
 
   // MARK: The bound
@@ -213,7 +213,7 @@ import Testing
     // A thousand times a second, for a minute.
     for turn in 0..<60_000 {
       for health in [failing(1), health(.held)] {
-        if let line = reports.take(health, at: .milliseconds(turn))?.message?.text { lines.append(line) }
+        if let line = reports.take(health, at: .milliseconds(turn))?.text { lines.append(line) }
       }
     }
     let failures = lines.filter { $0.contains("cannot be acquired") }
@@ -230,8 +230,7 @@ import Testing
     var named: Set<String> = []
     let names = (0..<150).map { "resource \($0)" }
     for second in 0..<600 {
-      for name in names where reports.take(failing(second + 1, name: name), at: .seconds(second))?.message?.text != nil
-      {
+      for name in names where reports.take(failing(second + 1, name: name), at: .seconds(second))?.text != nil {
         #expect(named.insert(name).inserted, "\(name)")
       }
       if second == 0 { #expect(named.count == ResourceReports.burst) }

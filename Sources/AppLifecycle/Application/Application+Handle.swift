@@ -80,10 +80,10 @@ extension Application {
       return report
     }
     var pending = pending
-    let answer = InputAnswer()
+    let answer = OneShot<TransitionReport>()
     (pending.answer, pending.wait) = (answer, wait)
     inbox.add(.input(pending), for: self)
-    return await tasks.waitOnMainActor { await answer.report }
+    return await tasks.waitOnMainActor { await answer.value }
   }
 
   /// Queues an input and returns at once; any thread may call it.

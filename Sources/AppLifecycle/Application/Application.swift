@@ -142,7 +142,7 @@ package import Scheduling
     manager.application = self
     manager.deadlines = deadlines
     ownTasks.application = self
-    connectBackground()
+    background.application = self
     noteFailuresOfHandlers()
   }
 

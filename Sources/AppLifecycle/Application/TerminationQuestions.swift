@@ -90,7 +90,7 @@ internal import Scheduling
   private func callDelegate(
     of application: Application, _ question: TerminationQuestion, _ intercepted: InterceptedCall?
   ) async {
-    let firstStep = OneShot()
+    let firstStep = OneShot<Bool>()
     let call: @Sendable @MainActor () async -> Void = { [self] in
       let answer = await TerminationQuestion.$current.withValue(question) {
         await HandlerContext.with(question.run) {

@@ -138,23 +138,6 @@ extension Application {
   /// Enforces the times of the background, as a simulated system does: suspension, expiration and purge.
   package func enforceBackgroundTime() { background.enforce() }
 
-  func connectBackground() {
-    background.clockDidStrike = { [weak self] in
-      guard let self else { return }
-      inbox.add(.backgroundClock, for: self)
-    }
-    background.didBegin = { [weak self] in self?.callBegins($0, isLongRunning: true) }
-    background.intercepted = { [weak self] in
-      $1 == nil ? self?.interceptedCall($0, isLongRunning: true) : self?.intercepted($1)
-    }
-    background.didSpend = { [weak self] in self?.note($0, of: $1?.id) }
-    background.hasWork = { [weak ownTasks] in ownTasks?.hasWork == true }
-    background.didReport = { [weak self] kind, name, cause in
-      guard let self else { return }
-      record(kind, name, transitions.presentCause ?? cause)
-    }
-  }
-
   /// Performs what is due in the background, between transitions.
   ///
   /// If the stay whose deadline has passed is over by now, no action is due.
@@ -267,11 +250,11 @@ extension Application {
     background.checkWaits()
   }
 
-  private typealias BegunSuspension = (order: Int, home: InputAnswer)
+  private typealias BegunSuspension = (order: Int, home: OneShot<TransitionReport>)
 
   /// Queues `home` before it returns: an input that is sent next must come after it.
   private nonisolated func beginSuspension(cause: LifecycleCause) -> BegunSuspension {
-    let home = InputAnswer()
+    let home = OneShot<TransitionReport>()
     let order = inbox.beginSuspension(with: PendingInput(input: .system(.home), cause: cause, answer: home), for: self)
     return (order, home)
   }
@@ -280,7 +263,7 @@ extension Application {
   private func finish(
     _ suspension: BegunSuspension, cause: LifecycleCause, within budget: Duration? = nil
   ) async -> TransitionReport {
-    let home = await tasks.waitOnMainActor { await suspension.home.report }
+    let home = await tasks.waitOnMainActor { await suspension.home.value }
     let budget = budget ?? configuration.didEnterBackgroundBudget
     let spent = home.outcome == .completed ? home.duration : .zero
     let open = await finishBackgroundTasks(within: budget - spent, before: suspension.order, cause: cause) { [inbox] in
@@ -289,12 +272,12 @@ extension Application {
     if !open.isEmpty {
       note(BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: open), on: ownLedger.page)
     }
-    let answer = InputAnswer()
+    let answer = OneShot<TransitionReport>()
     let suspend = PendingInput(input: .system(.suspend), cause: cause, answer: answer, suspension: suspension.order)
     var report = home
     report.to = present.state
     if inbox.endSuspension(with: suspend, for: self) {
-      report.to = await tasks.waitOnMainActor { await answer.report }.to
+      report.to = await tasks.waitOnMainActor { await answer.value }.to
     }
     background.reopen(after: suspension.order)
     return report

@@ -1,7 +1,7 @@
 internal import PubSub
 internal import Scheduling
 
-/// Performs background tasks and modes, and calls back when one of the system's time limits has passed.
+/// Performs background tasks and modes, and tells the application when one of the system's time limits has passed.
 ///
 /// Any thread begins and ends tasks. One lock guards the decisions and the news of them, so that the news has the order
 /// of the calls. The main actor tells the news: before the call returns if the caller runs on the main actor, otherwise
@@ -27,23 +27,11 @@ internal import Scheduling
 
   /// The grace of the present stay.
   var grace: GracePeriod
-  /// Returns whether work is under way that the application knows of, other than background tasks.
-  var hasWork: (@MainActor () -> Bool)?
   /// The waits for the end of the tasks: before the process is stopped, before the machine sleeps, or both.
-  private var waiters: [OneShot] = []
+  private var waiters: [OneShot<Bool>] = []
 
-  /// Called when a deadline has passed.
-  ///
-  /// The closure must call ``nextAction()`` between two transitions.
-  var clockDidStrike: (@MainActor () -> Void)?
-  /// Called with the ledger entry of a task that has ended.
-  var didSpend: (@MainActor (LedgerEntry, _ call: TracedCall?) -> Void)?
-  /// Called when a task begins; returns the call to which its end refers, if there are observers or interceptors.
-  var didBegin: (@MainActor (LedgerEntry) -> TracedCall?)?
-  /// Returns a call, which has perhaps begun, with the interceptors to run around it; nil if there are none.
-  var intercepted: (@MainActor (LedgerEntry, TracedCall?) -> InterceptedCall?)?
-  /// Called with the kind and name of a record, and with its cause if no transition is its cause.
-  var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
+  /// The application whose background this is.
+  weak var application: Application?
 
   init(
     configuration: Application.Configuration, clock: ClockHandle, elapsed: @escaping @Sendable () -> Duration,
@@ -166,7 +154,9 @@ extension BackgroundTaskManager {
 
   private func interceptedCall(of id: BackgroundTimeStateMachine.TaskID, named name: String) -> InterceptedCall? {
     tellNews()
-    return intercepted?(entry(named: name, began: elapsed(), duration: .zero, .completed), calls[id])
+    if let call = calls[id] { return application?.intercepted(call) }
+    let entry = entry(named: name, began: elapsed(), duration: .zero, .completed)
+    return application?.interceptedCall(entry, isLongRunning: true)
   }
 
   private func entry(
@@ -200,15 +190,14 @@ extension BackgroundTaskManager {
     while let news = state.withLock({ $0.nextNews() }) {
       switch news {
       case .began(let task):
-        calls[task.id] = didBegin?(entry(named: task.name, began: task.began, duration: .zero, .completed))
+        let entry = entry(named: task.name, began: task.began, duration: .zero, .completed)
+        calls[task.id] = application?.callBegins(entry, isLongRunning: true)
       case .ended(let task, let outcome, let end):
-        didSpend?(
-          entry(named: task.name, began: task.began, duration: end - task.began, outcome),
-          calls.removeValue(forKey: task.id))
+        let entry = entry(named: task.name, began: task.began, duration: end - task.began, outcome)
+        application?.note(entry, of: calls.removeValue(forKey: task.id)?.id)
       case .refused(let name, let refusal, let hasProcess): tellRefusal(of: name, refusal, hasProcess: hasProcess)
       case .endedTwice(let name):
-        didReport?(
-          .report, LifecycleReport(.taskEndedTwice, name).recordName, LifecycleCause(rawValue: "task:end:\(name)"))
+        record(.report, LifecycleReport(.taskEndedTwice, name).recordName, LifecycleCause(rawValue: "task:end:\(name)"))
       }
     }
     setClock()
@@ -218,9 +207,14 @@ extension BackgroundTaskManager {
   private func tellRefusal(of name: String, _ refusal: RefusedTasks.Refusal, hasProcess: Bool) {
     let cause = LifecycleCause(rawValue: "task:begin:\(name)")
     // The process may have ended since.
-    if hasProcess, state.withLock({ $0.time.hasProcess }) { didReport?(.task, "refused:\(name)", cause) }
+    if hasProcess, state.withLock({ $0.time.hasProcess }) { record(.task, "refused:\(name)", cause) }
     guard refusal == .isFirstTooMany else { return }
-    didReport?(.report, LifecycleReport(.refusedEndlessly, name).recordName, cause)
+    record(.report, LifecycleReport(.refusedEndlessly, name).recordName, cause)
+  }
+
+  /// Records an event, with its cause if no transition is its cause.
+  private func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) {
+    application?.record(kind, name, application?.transitions.presentCause ?? cause)
   }
 
   // MARK: Modes
@@ -269,7 +263,7 @@ extension BackgroundTaskManager {
   func expire(_ id: BackgroundTimeStateMachine.TaskID) {
     tellNews()
     guard let handler = state.withLock({ $0.takeHandler(of: id) }) else { return }
-    didReport?(.task, "expire:\(handler.name)", "expire")
+    record(.task, "expire:\(handler.name)", "expire")
     handler.call?()
     // The process may end soon, so the handlers of tasks that this one began do not wait for their own turn.
     callRefusedTasks()
@@ -300,7 +294,7 @@ extension BackgroundTaskManager {
     // The sleep may have been cancelled between the wake-up and this call.
     guard !Task.isCancelled else { return }
     (sleeper, deadline, hasStruck) = (nil, nil, true)
-    clockDidStrike?()
+    if let application { application.inbox.add(.backgroundClock, for: application) }
   }
 
   /// Cancels the sleeping task.
@@ -360,7 +354,7 @@ extension BackgroundTaskManager {
   func graceNow() -> GracePeriod.End? { grace.end(at: clock.now()).flatMap { isGranted($0) ? $0 : nil } }
 
   private func isGranted(_ grace: GracePeriod.End) -> Bool {
-    clock.now() < grace.instant && (!grace.endsEarly || hasOpenTasks || hasWork?() == true)
+    clock.now() < grace.instant && (!grace.endsEarly || hasOpenTasks || application?.ownTasks.hasWork == true)
   }
 
   /// Waits until no task is open and the grace has ended, the wait is no longer wanted, or a deadline has passed.
@@ -376,7 +370,7 @@ extension BackgroundTaskManager {
         guard await starter.waitOnMainActor({ (try? await clock.sleepUntil(end)) != nil }) else { return }
         self?.timeIsUp()
       }
-      let wait = OneShot()
+      let wait = OneShot<Bool>()
       waiters.append(wait)
       _ = await starter.waitOnMainActor { await wait.value }
       timer.cancel()

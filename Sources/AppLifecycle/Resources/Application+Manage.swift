@@ -75,7 +75,9 @@ extension Application {
     var dependencies: [Int] = []
     for one in repeat each dependency { dependencies.append(try index(of: one, for: name)) }
     return try register(
-      name, phase, dependencies, ResourceHabits(retry, readiness, checkInterval, onReturn, onError),
+      name, phase, dependencies,
+      ResourceHabits(
+        retry: retry, readiness: readiness, checkInterval: checkInterval, onReturn: onReturn, onError: onError),
       acquire: { try await acquire(repeat (each dependency).presentValue) }, run: run, check: check, release: release)
   }
 
@@ -122,7 +124,10 @@ extension Application {
       indices.append(index)
     }
     return try register(
-      name, phase, indices, ResourceHabits(retry, readiness, checkInterval, onReturn, onError), acquire: acquire,
+      name, phase, indices,
+      ResourceHabits(
+        retry: retry, readiness: readiness, checkInterval: checkInterval, onReturn: onReturn, onError: onError),
+      acquire: acquire,
       run: run,
       check: check, release: release)
   }
@@ -167,31 +172,8 @@ extension Application {
       release: { try await release(ManagedResource<Handle>.unboxed($0)) })
     if let run { operations.run = { handle in try await run(ManagedResource<Handle>.unboxed(handle)) } }
     if let check { operations.check = { handle in try await check(ManagedResource<Handle>.unboxed(handle)) } }
-    operations.adopt(habits)
+    operations.habits = habits
     manager.add(operations, while: phase, after: dependencies.unique)
     return resource
-  }
-}
-
-/// The reactions of a resource to failures, and the interval of its health check.
-struct ResourceHabits {
-  let retry: RetryPolicy?
-  let readiness: Readiness
-  let checkInterval: Duration
-  let onReturn: RunEnd
-  let onError: RunEnd
-
-  init(
-    _ retry: RetryPolicy?, _ readiness: Readiness, _ checkInterval: Duration, _ onReturn: RunEnd, _ onError: RunEnd
-  ) {
-    (self.retry, self.readiness, self.checkInterval) = (retry, readiness, checkInterval)
-    (self.onReturn, self.onError) = (onReturn, onError)
-  }
-}
-
-extension ResourceOperations {
-  func adopt(_ habits: ResourceHabits) {
-    (retry, readiness, checkInterval) = (habits.retry, habits.readiness, habits.checkInterval)
-    (onReturn, onError) = (habits.onReturn, habits.onError)
   }
 }

@@ -29,7 +29,7 @@ internal import Scheduling
   var readinessTimer: Deadlines.ID?
   /// Whether the loop and the check must end.
   private(set) var isEnding = false
-  private var ended: OneShot?
+  private var ended: OneShot<Bool>?
 
   init(number: Int, began: Duration) { (self.number, self.began) = (number, began) }
 
@@ -70,7 +70,7 @@ internal import Scheduling
 
   /// Waits until both have ended or were abandoned.
   func whenEnded() async {
-    let wait = OneShot()
+    let wait = OneShot<Bool>()
     ended = wait
     _ = await wait.value
   }

@@ -92,7 +92,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
       if let handle = holding.heldHandle { return Self.unboxed(handle) }
       if holding.isForgotten { throw ResourceError.unmanaged(name) }
       if let failure = holding.failure { throw failure }
-      let wait = OneShot()
+      let wait = OneShot<Bool>()
       holding.add(wait)
       _ = await withTaskCancellationHandler {
         await wait.value

@@ -1,6 +1,19 @@
 internal import PubSub
 internal import Scheduling
 
+/// The reactions of a resource to failures, and the interval of its health check.
+struct ResourceHabits {
+  /// The policy for retries; nil for the application's policy.
+  var retry: RetryPolicy?
+  /// What makes it ready.
+  var readiness = Readiness.atOnce
+  /// The time from one check to the next, and the time that a check may take.
+  var checkInterval = Duration.zero
+  /// The reactions when the loop returns, and when it throws.
+  var onReturn = RunEnd.invalidate
+  var onError = RunEnd.invalidate
+}
+
 /// The operations of a resource, without the type of its handle.
 @MainActor final class ResourceOperations {
   let name: String
@@ -8,21 +21,13 @@ internal import Scheduling
   let holding: ResourceHolding
   /// The source position of a body; nil for a resource.
   let body: EventBus.Subscriber?
-  /// The policy for retries; nil for the application's policy.
-  var retry: RetryPolicy?
-  /// What makes it ready.
-  var readiness = Readiness.atOnce
+  var habits = ResourceHabits()
   /// Acquires the resource and returns the handle; throws the error of the acquire.
   let acquire: @MainActor () async throws -> HeldHandle
   /// The run loop beside the handle.
   var run: (@MainActor (HeldHandle) async throws -> Void)?
-  /// The reactions when the loop returns, and when it throws.
-  var onReturn = RunEnd.invalidate
-  var onError = RunEnd.invalidate
   /// The health check.
   var check: (@MainActor (HeldHandle) async throws -> Void)?
-  /// The time from one check to the next, and the time that a check may take.
-  var checkInterval = Duration.zero
   /// Called with an error of the loop before any reaction; returns whether the reaction follows.
   var loopDidThrow: (@MainActor (any Error) -> Bool)?
   /// Whether a body no longer begins, because it was cancelled or its owner was released.

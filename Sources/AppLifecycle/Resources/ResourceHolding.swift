@@ -62,7 +62,7 @@ final class ResourceHolding: @unchecked Sendable {
   /// Guarded by the lock, so the exclusivity checks are not needed.
   @exclusivity(unchecked) private var state = State()
   /// The waits for the resource to be held; guarded by the lock, and apart from the state, which readers copy.
-  @exclusivity(unchecked) private var waits: [OneShot] = []
+  @exclusivity(unchecked) private var waits: [OneShot<Bool>] = []
 
   private let observed = LazyObservationRegistrar()
   /// Whether the program has read the handle or the status, so that each change costs more.
@@ -193,7 +193,7 @@ final class ResourceHolding: @unchecked Sendable {
   func noteRetry() { if let givenUp = read.givenUp, givenUp.holding === self { givenUp.noteRetry() } }
 
   /// Adds a wait, which ends when the resource is held, given up or no longer managed.
-  func add(_ wait: OneShot) {
+  func add(_ wait: OneShot<Bool>) {
     let isOver = change { state in
       if state.isForgotten || state.givenUp?.error != nil || state.heldHandle != nil { return true }
       waits.append(wait)
@@ -202,7 +202,7 @@ final class ResourceHolding: @unchecked Sendable {
     if isOver { wait.settle(true) }
   }
 
-  func remove(_ wait: OneShot) { lock.withLock { waits.removeAll { $0 === wait } } }
+  func remove(_ wait: OneShot<Bool>) { lock.withLock { waits.removeAll { $0 === wait } } }
 
   /// Ends all waits, because the resource is no longer managed.
   func forget() {
@@ -211,7 +211,7 @@ final class ResourceHolding: @unchecked Sendable {
   }
 
   private func endWaits() {
-    var ended: [OneShot] = []
+    var ended: [OneShot<Bool>] = []
     lock.withLock { swap(&ended, &waits) }
     for wait in ended { wait.settle(true) }
   }

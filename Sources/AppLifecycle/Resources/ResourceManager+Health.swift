@@ -8,11 +8,11 @@ extension ResourceManager {
     guard let operations = resources[index]?.operations, let check = operations.check,
       let handle = operations.holding.presentHandle
     else { return }
-    let interval = max(operations.checkInterval, .milliseconds(1))
+    let interval = max(operations.habits.checkInterval, .milliseconds(1))
     let lent = self.lease(lease.number, of: index, operations.holding)
     let generation = generation
     // A check on which others wait does not wait itself.
-    let isAwaited = operations.readiness == .checked
+    let isAwaited = operations.habits.readiness == .checked
     lease.startCheck {
       tasks.startOnMainActor(for: operations.source) { [weak self, scope, clock] in
         var pause = isAwaited ? Duration.zero : interval
@@ -35,7 +35,7 @@ extension ResourceManager {
           do {
             try await HandlerContext.with(run) { try await intercepted.run { try await check(handle) } }
             lease.hasPassedCheck = true
-            if operations.readiness == .checked { self?.didBecomeReady(index, lease: lease.number) }
+            if operations.habits.readiness == .checked { self?.didBecomeReady(index, lease: lease.number) }
           } catch {
             // A cancelled check was late, or its result is no longer needed, so its error is no failure.
             if !Task.isCancelled {

@@ -103,7 +103,7 @@ extension ResourceManager {
     }
     switch reaction {
     case .rest:
-      if case .declared = resource.operations.readiness { didBecomeReady(index, lease: lease.number) }
+      if case .declared = resource.operations.habits.readiness { didBecomeReady(index, lease: lease.number) }
     // It does not begin again while its phase closes.
     case .again where !graph.isWanted(index): sequel = .close
     case .again: sequel = beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
@@ -121,7 +121,7 @@ extension ResourceManager {
   /// The reaction to the end of a loop or body that was not asked to end.
   private func reaction(of index: Int, _ resource: Resource, isReturn: Bool) -> RunEnd {
     let operations = resource.operations
-    let chosen = isReturn ? operations.onReturn : operations.onError
+    let chosen = isReturn ? operations.habits.onReturn : operations.habits.onError
     // A body has nothing to invalidate.
     if operations.body != nil { return chosen == .invalidate ? .again : chosen }
     // One that throws before it is ready would keep others waiting if it rested.

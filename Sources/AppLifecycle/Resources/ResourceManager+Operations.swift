@@ -272,7 +272,7 @@ extension ResourceManager {
     perform(graph.invalidate(index, failures: failures))
   }
 
-  func policy(of resource: Resource) -> RetryPolicy { resource.operations.retry ?? retry }
+  func policy(of resource: Resource) -> RetryPolicy { resource.operations.habits.retry ?? retry }
 
   func noteEvent(_ step: CallStep, of resource: Resource, began: Duration, _ outcome: LedgerEntry.Outcome) {
     application?.note(resource.entry(step, outcome, began: began, at: clock.now()))

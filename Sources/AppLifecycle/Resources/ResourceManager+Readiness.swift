@@ -5,7 +5,7 @@ internal import Scheduling
 extension ResourceOperations {
   /// Whether it counts as held only after it has become ready.
   var awaitsReadiness: Bool {
-    switch readiness {
+    switch habits.readiness {
     case .atOnce: false
     case .checked: check != nil
     case .declared: run != nil
@@ -16,7 +16,7 @@ extension ResourceOperations {
 extension ResourceManager {
   /// Handles a declaration, which may have come before the end of the acquire; has no effect if none is due.
   func didDeclareReady(_ index: Int, lease number: Int) {
-    guard let operations = resources[index]?.operations, case .declared = operations.readiness,
+    guard let operations = resources[index]?.operations, case .declared = operations.habits.readiness,
       operations.holding.isDeclaredReady(number)
     else { return }
     didBecomeReady(index, lease: number)
@@ -33,7 +33,7 @@ extension ResourceManager {
 
   /// Limits the time in which the loop or body must declare that it is ready.
   func setReadinessDeadline(of index: Int, _ lease: HeldLease) {
-    guard let operations = resources[index]?.operations, case .declared(let limit) = operations.readiness,
+    guard let operations = resources[index]?.operations, case .declared(let limit) = operations.habits.readiness,
       !graph.isReady(index)
     else { return }
     lease.readinessTimer = deadlines?.set(running.instant(after: max(limit, .zero))) {

@@ -73,7 +73,8 @@ internal import Scheduling
     if index == resources.count { resources.append(new) } else { resources[index] = new }
     let isBody = operations.body != nil
     let (_, actions) = graph.add(
-      while: phase, after: dependencies, maximumRetries: isBody ? nil : (operations.retry ?? retry).maximumRetries,
+      while: phase, after: dependencies,
+      maximumRetries: isBody ? nil : (operations.habits.retry ?? retry).maximumRetries,
       isBody: isBody, awaitsReadiness: operations.awaitsReadiness, owesRun: operations.isOwedRun != nil)
     if !isBody {
       indices[operations.name] = index
@@ -325,7 +326,7 @@ internal import Scheduling
   /// Returns the delay after a number of failures in a row, by the resource's own policy or the default one.
   func delay(of index: Int, afterFailures failures: Int) -> Duration {
     let chance = Double.random(in: 0..<1, using: &random)
-    return (resources[index]?.operations.retry ?? retry).delay(afterFailures: failures, chance: chance)
+    return (resources[index]?.operations.habits.retry ?? retry).delay(afterFailures: failures, chance: chance)
   }
 
   private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {

@@ -48,12 +48,12 @@ extension Application {
     let source = EventBus.Subscriber(label: label, fileID: fileID, line: line)
     guard let dependencies = indices(of: repeat each dependency, for: source) else { return }
     let run = ManagedRun(source, in: manager, tasks: tasks)
-    let ended = OneShot()
+    let ended = OneShot<Bool>()
     var failure: Failure?
     let operations = ResourceOperations(body: source, run.holding) {
       try await body(repeat (each dependency).presentValue)
     }
-    operations.adopt(ResourceHabits(nil, .atOnce, .zero, .rest, .rest))
+    operations.habits = ResourceHabits(onReturn: .rest, onError: .rest)
     operations.loopDidThrow = { error in
       // The body threw this error; a dependency is held while it runs.
       failure = error as? Failure

@@ -71,7 +71,7 @@ extension Application {
     operations.isOver = { [weak owner, holding = run.holding] in owner == nil || holding.isCancelled }
     // An owner whose phase has closed before its first run is not kept.
     operations.becameIdle = { first = nil }
-    operations.adopt(ResourceHabits(retry, readiness, .zero, onReturn, onError))
+    operations.habits = ResourceHabits(retry: retry, readiness: readiness, onReturn: onReturn, onError: onError)
     // The manager retains the run for as long as the body may run.
     operations.whenForgotten = { withExtendedLifetime(run) {} }
     run.index = manager.add(operations, while: phase, after: dependencies.unique)

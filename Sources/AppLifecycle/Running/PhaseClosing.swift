@@ -127,7 +127,7 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
   isolation: isolated (any Actor)? = #isolation
 ) async throws(Failure) -> Success {
   guard let closing = PhaseClosing.present else { return try await operation() }
-  let asked = OneShot()
+  let asked = OneShot<Bool>()
   let id = closing.add { asked.settle(true) }
   async let handler: Void = { if await asked.value { await shutDown() } }()
   let result: Result<Success, Failure>
@@ -150,7 +150,7 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
 /// body is cancelled, and this function returns at once. To be asked from its beginning on, put the whole body into
 /// ``withPhaseClosingHandler(operation:onClose:isolation:)``, with an empty `onClose`.
 public func phaseCloses() async {
-  let wait = OneShot()
+  let wait = OneShot<Bool>()
   let closing = PhaseClosing.present
   let id = closing?.add { wait.settle(true) }
   await withTaskCancellationHandler {

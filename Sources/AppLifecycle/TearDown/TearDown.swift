@@ -21,7 +21,7 @@ internal import Scheduling
   /// The running budget; nil if none runs.
   private var budget: RunningBudget?
   /// The wait of a transition for the rest of the step; nil while no transition waits.
-  private var wait: OneShot?
+  private var wait: OneShot<Bool>?
   /// The save of the program's state, which is the last part of a step.
   private var save = SaveStage.none
   /// The question whether the thread pool runs tasks, which is asked when half of the time of a wait has passed.
@@ -114,7 +114,7 @@ extension TearDown {
   }
 
   private func waitUntilOver(or deadline: Duration, of application: Application) async {
-    let wait = OneShot()
+    let wait = OneShot<Bool>()
     self.wait = wait
     application.inbox.hurryTearDownIfReturning(of: application)
     resources.performNow()

@@ -207,12 +207,13 @@ extension SimulatedSystem {
   /// - Returns: the reason if the application was not asked; else nil.
   private func quit(_ cause: LifecycleCause) async throws(EscapedWork) -> IgnoredReason? {
     openQuits.append(cause)
-    let wait = QuitWait()
-    let token = application.observe(label: "simulated system") { if $0 == .terminationAsked { wait.end(nil) } }
+    // Settled with nil when the delegate has postponed its answer.
+    let wait = OneShot<TransitionReport?>()
+    let token = application.observe(label: "simulated system") { if $0 == .terminationAsked { wait.settle(nil) } }
     defer { token.cancel() }
     let report = await clock.running { [application, clock] in
-      TaskStarter(clock: clock).startOnMainActor { wait.end(await application.handle(.terminate, cause: cause)) }
-      return await wait.report
+      TaskStarter(clock: clock).startOnMainActor { wait.settle(await application.handle(.terminate, cause: cause)) }
+      return await wait.value
     }
     if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
     guard case .ignored(let reason) = report?.outcome, reason != .refused else { return nil }
@@ -256,28 +257,3 @@ extension SimulatedSystem {
 
 /// A delegate that does nothing, for an application that a test only observes.
 @MainActor private final class BareDelegate: ApplicationDelegate {}
-
-/// Waits for the outcome of a `quit`, or until the delegate has postponed its answer.
-@MainActor private final class QuitWait {
-  private var isOver = false
-  private var outcome: TransitionReport?
-  private var waiter: UnsafeContinuation<TransitionReport?, Never>?
-
-  /// Ends the wait; returns false if it has ended before.
-  @discardableResult func end(_ report: TransitionReport?) -> Bool {
-    guard !isOver else { return false }
-    (isOver, outcome) = (true, report)
-    waiter?.resume(returning: report)
-    waiter = nil
-    return true
-  }
-
-  var report: TransitionReport? {
-    get async {
-      await withUnsafeContinuation { waiter in
-        // Here and not before: another job may run before the task has reached its wait.
-        if isOver { waiter.resume(returning: outcome) } else { self.waiter = waiter }
-      }
-    }
-  }
-}

@@ -40,7 +40,7 @@ public enum TransportContract {
 private final class Ear: Sendable {
   private struct State {
     var events: [LinkTransportEvent] = []
-    var waiter: (OneShot, @Sendable ([LinkTransportEvent]) -> Bool)?
+    var waiter: (OneShot<Bool>, @Sendable ([LinkTransportEvent]) -> Bool)?
   }
 
   private let state = Guarded(State())
@@ -49,7 +49,7 @@ private final class Ear: Sendable {
   init(_ patience: Duration) { self.patience = patience }
 
   func hear(_ event: LinkTransportEvent) {
-    let settled = state.withLock { state -> OneShot? in
+    let settled = state.withLock { state -> OneShot<Bool>? in
       state.events.append(event)
       guard let (wait, condition) = state.waiter, condition(state.events) else { return nil }
       state.waiter = nil
@@ -60,7 +60,7 @@ private final class Ear: Sendable {
 
   /// Waits until what was heard meets a condition; returns whether it does.
   func hears(_ condition: @escaping @Sendable ([LinkTransportEvent]) -> Bool) async -> Bool {
-    let wait = OneShot()
+    let wait = OneShot<Bool>()
     let isMet = state.withLock { state in
       if condition(state.events) { return true }
       state.waiter = (wait, condition)

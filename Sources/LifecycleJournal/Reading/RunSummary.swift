@@ -9,7 +9,7 @@ public struct RunSummary: Sendable, Hashable {
   /// The application's state after the last line.
   public private(set) var state = ApplicationState.notRunning
   /// The state before the last commit.
-  public private(set) var stateBefore = ApplicationState.notRunning
+  private(set) var stateBefore = ApplicationState.notRunning
   /// The time of the last line, by the records' clock.
   public private(set) var lastInstant = Duration.zero
   /// The time that the application spent in each state, by the records' clock, up to the last line.
@@ -30,15 +30,13 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var stop: JournalStop?
   /// The number of damaged lines.
   public private(set) var damagedLines = 0
-  /// Whether the last line is incomplete.
-  public private(set) var endsUnfinished = false
   /// The reports of overruns from which the application has not gone on: since the last input, and the last change to a
   /// state other than *not running*; the first hundred, if there are more.
   public private(set) var overruns: [String] = []
   /// Whether `applicationWillTerminate` was called since the last launch.
-  public private(set) var wasToldToEnd = false
+  private(set) var wasToldToEnd = false
   /// The last input of the system.
-  public private(set) var lastInput: String?
+  private(set) var lastInput: String?
   /// The number of changes of state.
   private(set) var commits = 0
   private var clock = JournalClockMark(instant: .zero, wallTime: .zero)
@@ -61,7 +59,6 @@ public struct RunSummary: Sendable, Hashable {
   ///
   /// - Parameter line: the line.
   public mutating func take(_ line: JournalLine) {
-    endsUnfinished = false
     // A process that goes on has survived the signal.
     crash = nil
     switch line {
@@ -96,10 +93,7 @@ public struct RunSummary: Sendable, Hashable {
   /// Takes a damaged line.
   ///
   /// - Parameter damage: the reason why the line cannot be read.
-  public mutating func take(_ damage: JournalDamage) {
-    damagedLines += 1
-    endsUnfinished = damage == .unfinished
-  }
+  public mutating func take(_ damage: JournalDamage) { damagedLines += 1 }
 
   /// Returns the wall-clock time, since 1970 in UTC, for a time of the records, such as ``lastInstant``.
   ///

@@ -33,7 +33,7 @@ extension Cancellable {
   }
 
   private func idle() async {
-    let (deadlines, outcome, run) = (core.deadlines, OneShot(), HandlerContext.enclosing?.run)
+    let (deadlines, outcome, run) = (core.deadlines, OneShot<Bool>(), HandlerContext.enclosing?.run)
     let timer = run.map { _ in deadlines.set(deadlines.instant(after: HandlerRun.waitBudget)) { outcome.settle(false) }
     }
     whenIdle { outcome.settle(true) }

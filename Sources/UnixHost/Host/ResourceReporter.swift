@@ -11,6 +11,8 @@ import Scheduling
 @MainActor final class ResourceReporter {
   /// Guarded, because code of the program may throw on any thread.
   private nonisolated let reports = Guarded(ResourceReports())
+  /// The text that was set last.
+  private var lastTrouble: String?
   private var subscriptions: [EventBus.Subscription] = []
   private nonisolated let send: @Sendable (HostMessage) -> Void
   private nonisolated let origin = ContinuousClock.now
@@ -30,11 +32,12 @@ import Scheduling
     subscriptions = [
       bus.subscribe(to: Application.ResourceDidChange.self, from: application) { [weak self] event in
         let status = event.application.exitStatus
-        guard let self, let report = reports.withLock({ [time] in $0.take(event.resource, status, at: time) }) else {
-          return
-        }
-        report.message.map(send)
-        setTrouble?(reports.withLock { $0.trouble })
+        guard let self else { return }
+        let (message, trouble) = reports.withLock { [time] in ($0.take(event.resource, status, at: time), $0.trouble) }
+        message.map(send)
+        guard trouble != lastTrouble else { return }
+        lastTrouble = trouble
+        setTrouble?(trouble)
       },
       bus.subscribe(to: Application.RunDidEnd.self, from: application) { [weak self] event in
         guard let self else { return }
@@ -61,12 +64,6 @@ import Scheduling
 /// reported at a later attempt, when the limit allows it. A recovery is reported if its failure was reported, but not that of a
 /// resource that breaks time and again.
 struct ResourceReports: Sendable, Hashable {
-  /// A report, after which ``ResourceReports/trouble`` may have changed.
-  struct Report: Sendable, Hashable {
-    /// The message to send; nil if there is none.
-    var message: HostMessage?
-  }
-
   /// The report about a resource that is not held.
   private struct Failure: Sendable, Hashable {
     var error: String
@@ -122,14 +119,14 @@ struct ResourceReports: Sendable, Hashable {
     return texts.count == 1 ? first : "\(first) (and \(texts.count - 1) more)"
   }
 
-  /// Handles a change of a resource's health, and returns a report.
+  /// Handles a change of a resource's health, and returns a message; ``trouble`` may change without one.
   ///
   /// - Parameters:
   ///   - health: the resource, after its status changed.
   ///   - status: the exit status of the application, if it ends; 0 if it does not.
   ///   - now: the time, which never runs backwards.
-  /// - Returns: the report; nil if there is none.
-  mutating func take(_ health: ResourceHealth, _ status: Int32 = 0, at now: Duration) -> Report? {
+  /// - Returns: the message; nil if there is none.
+  mutating func take(_ health: ResourceHealth, _ status: Int32 = 0, at now: Duration) -> HostMessage? {
     // The resource stays broken while a dependency is missing, too.
     if case .waiting = health.status { return nil }
     let hasBroken = broken.remove(health.name) != nil && health.lastError != nil
@@ -142,11 +139,13 @@ struct ResourceReports: Sendable, Hashable {
       guard let failure = failures[health.name], !failure.isHeld else { return nil }
       failures[health.name]?.isHeld = true
       // A resource that breaks time and again has not recovered because it was acquired once more.
-      if failure.breaks > 1 { return Report(message: nil) }
+      if failure.breaks > 1 { return nil }
       let after = failure.count == 0 ? "again" : "after \(failure.count.failures)"
-      return Report(message: HostMessage(.notice, "“\(health.name.bounded)” has been acquired \(after)"))
+      return HostMessage(.notice, "“\(health.name.bounded)” has been acquired \(after)")
     // Its phase has closed, so the resource is no longer needed, and its next failure is a new one.
-    case .idle where health.failures == 0: return remove(health.name).map { _ in Report(message: nil) }
+    case .idle where health.failures == 0:
+      remove(health.name)
+      return nil
     case .releasing:
       if health.isBroken { broken.insert(health.name) }
       return nil
@@ -226,7 +225,7 @@ struct ResourceReports: Sendable, Hashable {
 
   private mutating func fail(
     _ health: ResourceHealth, count: Int, _ next: Next, hasBroken: Bool, at now: Duration
-  ) -> Report? {
+  ) -> HostMessage? {
     var breaks = hasBroken ? 1 : 0
     let wasHeld = failures[health.name]?.isHeld ?? false
     if let known = failures[health.name] {
@@ -234,10 +233,8 @@ struct ResourceReports: Sendable, Hashable {
       let isNewRow = wasHeld && count <= 1
       if !isNewRow { breaks += known.breaks }
       // The first break of a resource that was held is news, also with an error that is known.
-      if isNewRow || (wasHeld && breaks <= 1) { _ = remove(health.name) }
+      if isNewRow || (wasHeld && breaks <= 1) { remove(health.name) }
     }
-    // The trouble may have changed without a line.
-    let silence = wasHeld ? Report(message: nil) : nil
     failures[health.name]?.count = count
     failures[health.name]?.breaks = breaks
     failures[health.name]?.isHeld = false
@@ -250,11 +247,11 @@ struct ResourceReports: Sendable, Hashable {
       case .giveUp: Duration.seconds(Int64.max)
       }
     if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth {
-      return silence
+      return nil
     }
     guard takeRoom(at: now) else {
       omitted += 1
-      return silence
+      return nil
     }
     if failures[health.name] == nil { names.append(health.name) }
     let sequel =
@@ -268,13 +265,12 @@ struct ResourceReports: Sendable, Hashable {
       "“\(health.name.bounded)” \(hasBroken ? (breaks > 1 ? "broke again" : "broke") : "cannot be acquired"): \(error); \(sequel)"
     failures[health.name] = Failure(error: error, wait: wait, count: count, text: text, breaks: breaks)
     defer { omitted = 0 }
-    return Report(message: HostMessage(.warning, withOmissions(text)))
+    return HostMessage(.warning, withOmissions(text))
   }
 
-  private mutating func remove(_ name: String) -> Failure? {
-    guard let failure = failures.removeValue(forKey: name) else { return nil }
+  private mutating func remove(_ name: String) {
+    failures[name] = nil
     names.removeAll { $0 == name }
-    return failure
   }
 
   private mutating func takeRoom(at now: Duration) -> Bool {

@@ -13,7 +13,7 @@
   /// Prints a line for each change of a fleet, for pipes.
   @MainActor final class FleetLines {
     private let isJSON: Bool
-    private let end = OneShot()
+    private let end = OneShot<Bool>()
 
     init(isJSON: Bool, _ application: Application) {
       self.isJSON = isJSON

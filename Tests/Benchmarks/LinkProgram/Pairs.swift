@@ -123,7 +123,7 @@ final class LinkPair: Pair {
   /// Compares what the link sends with what the plain program sends.
   private func checkPayload(_ transport: some LinkTransport, _ topic: String) async throws {
     let payload = Guarded<[UInt8]?>(nil)
-    let hasCome = OneShot()
+    let hasCome = OneShot<Bool>()
     try await transport.connect(will: nil) { event in
       guard case .received(let message) = event else { return }
       payload.withLock { $0 = message.payload }

@@ -176,7 +176,7 @@ struct ApplicationService: Service {
 
   @Test func `an application is a service of a group`() async throws {
     let application = Application(delegate: EmptyDelegate())
-    let launched = OneShot()
+    let launched = OneShot<Bool>()
     let subscription = application.bus.subscribe(to: Application.DidFinishLaunching.self) { _ in launched.settle(true) }
     let group = ServiceGroup(
       services: [ApplicationService(application: application)], logger: Logger(label: "words"))

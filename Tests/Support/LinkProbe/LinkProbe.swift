@@ -92,13 +92,13 @@ extension LinkProbe: MainApplicationDelegate {
 private final class Pace: Sendable {
   private struct State {
     var acknowledged = 0
-    var waiter: (number: Int, OneShot)?
+    var waiter: (number: Int, OneShot<Bool>)?
   }
 
   private let state = Guarded(State())
 
   func acknowledged(_ number: Int) {
-    let settled = state.withLock { state -> OneShot? in
+    let settled = state.withLock { state -> OneShot<Bool>? in
       state.acknowledged = max(state.acknowledged, number)
       guard let (wanted, wait) = state.waiter, wanted - 5_000 <= state.acknowledged else { return nil }
       state.waiter = nil
@@ -108,7 +108,7 @@ private final class Pace: Sendable {
   }
 
   func untilMayPost(_ number: Int) async {
-    let wait = OneShot()
+    let wait = OneShot<Bool>()
     let mayPost = state.withLock { state in
       if number - 5_000 <= state.acknowledged { return true }
       state.waiter = (number, wait)
