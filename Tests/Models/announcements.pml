@@ -301,10 +301,9 @@ proctype Poster(byte me) {
         move_on(AT(mine, SECOND));
         LOOK(SECOND);
         call(SECOND);
-        move_on(AT(mine, 0))
-     :: else -> skip
+        move_on(0)
+     :: else -> stores[me]!0
      fi;
-     stores[me]!0;
      posts++; mine = 0; stands = false
   :: else -> break
   od
