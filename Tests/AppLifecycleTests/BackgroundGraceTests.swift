@@ -10,9 +10,11 @@ import Testing
   @MainActor private final class Bare: ApplicationDelegate {}
 
   /// A system with a component that sends in a task of its own on leaving the foreground, for 0.3 s.
-  private func system(_ grace: BackgroundGrace?, budget: Duration = .seconds(5)) -> SimulatedSystem {
+  private func system(
+    _ grace: Duration?, endsEarly: Bool = false, budget: Duration = .seconds(5)
+  ) -> SimulatedSystem {
     var configuration = Application.Configuration()
-    configuration.backgroundGrace = grace
+    (configuration.backgroundGrace, configuration.backgroundGraceEndsEarly) = (grace, endsEarly)
     (configuration.didEnterBackgroundBudget, configuration.willTerminateBudget) = (budget, budget)
     return SimulatedSystem(configuration: configuration)
   }
@@ -40,8 +42,8 @@ import Testing
     return Array(log.drop { !$0.hasSuffix("background") })
   }
 
-  private func play(_ script: String, _ grace: BackgroundGrace?) async throws -> [String] {
-    try await play(script, on: system(grace)) { work in Task { await work() } }
+  private func play(_ script: String, _ grace: Duration?, endsEarly: Bool = false) async throws -> [String] {
+    try await play(script, on: system(grace, endsEarly: endsEarly)) { work in Task { await work() } }
   }
 
   // MARK: What a script shows
@@ -56,7 +58,7 @@ import Testing
   }
 
   @Test func `with grace it is sent, before the stop and before the end`() async throws {
-    let grace = BackgroundGrace.for(.seconds(1))
+    let grace = Duration.seconds(1)
     #expect(
       try await play("launch; host:stop; crash", grace)
         == ["0.0 background", "0.3 sent", "1.0 suspended", "1.0 notRunning"])
@@ -72,10 +74,9 @@ import Testing
   }
 
   @Test func `a grace that ends early lasts as long as a task of the application`() async throws {
-    let grace = BackgroundGrace.for(.seconds(1), endsEarly: true)
-    #expect(
-      try await play("launch; host:stop", grace) == ["0.0 background", "0.0 suspended"], "a plain task is unknown")
-    let system = system(grace)
+    let plain = try await play("launch; host:stop", .seconds(1), endsEarly: true)
+    #expect(plain == ["0.0 background", "0.0 suspended"], "a plain task is unknown")
+    let system = system(.seconds(1), endsEarly: true)
     let log = try await play("launch; host:stop", on: system) { work in
       system.application.task { await work() }
       system.application.task(system.application, every: .seconds(60)) { _ in }
@@ -86,7 +87,7 @@ import Testing
   // MARK: How long it is
 
   @Test func `it is counted from the entry, and the tear-down is part of it`() async throws {
-    let grace = BackgroundGrace.for(.seconds(1))
+    let grace = Duration.seconds(1)
     let slow = try await play("launch; slow:didEnterBackground:700ms; host:stop", grace)
     #expect(slow.last == "1.0 suspended")
     let late = try await play("launch; home; wait:600ms; host:stop", grace)
@@ -96,7 +97,7 @@ import Testing
   }
 
   @Test func `it ends with the budget, without an overrun`() async throws {
-    let system = system(.for(.seconds(Int64.max)), budget: .seconds(2))
+    let system = system(.seconds(Int64.max), budget: .seconds(2))
     let log = try await play("launch; host:stop; open; host:end", on: system) { _ in }
     #expect(log.filter { $0.hasSuffix("suspended") } == ["2.0 suspended"])
     #expect(log.last == "4.0 notRunning")
@@ -104,7 +105,7 @@ import Testing
   }
 
   @Test func `neither a launch into the background nor a wake-up has one`() async throws {
-    let grace = BackgroundGrace.for(.seconds(1))
+    let grace = Duration.seconds(1)
     #expect(try await play("launch:background; host:stop", grace) == ["0.0 background", "0.0 suspended"])
     #expect(
       try await play("launch; host:stop; wait:1s; wake; host:stop", grace).suffix(2)
@@ -114,14 +115,14 @@ import Testing
   }
 
   @Test func `an end without any background has none, also if all events are followed`() async throws {
-    let system = system(.for(.seconds(1)))
+    let system = system(.seconds(1))
     let subscription = system.bus.subscribeToAll { _ in }
     #expect(try await play("launch:background; wait:1s; host:end", on: system) { _ in }.last == "1.0 notRunning")
     withExtendedLifetime(subscription) {}
   }
 
   @Test func `a task that begins during it is awaited, and expires in the middle of the budget`() async throws {
-    let system = system(.for(.seconds(1)))
+    let system = system(.seconds(1))
     let log = try await play("launch; host:stop", on: system) { work in
       Task {
         await work()
@@ -138,7 +139,7 @@ import Testing
   func `an input during it takes effect at once`(input: SystemInput) async throws {
     try await withSimulation { @MainActor clock in
       var configuration = Application.Configuration()
-      configuration.backgroundGrace = .for(.seconds(3))
+      configuration.backgroundGrace = .seconds(3)
       let application = Application(
         delegate: Bare(), bus: EventBus(clock: clock), configuration: configuration, clock: clock)
       await application.handle(.launch)

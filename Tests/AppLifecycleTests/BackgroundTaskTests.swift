@@ -214,7 +214,7 @@ import Testing
   func `tasks and modes go with their process`(end: String) async throws {
     try await system.play("launch")
     let task = application.beginBackgroundTask(named: "save") { Issue.record("expired") }
-    let mode = application.beginBackgroundMode(.audio)
+    let mode = application.beginBackgroundMode()
     try await system.play("home; \(end); launch")
     let reports = system.record.count { $0.kind == .report || $0.kind == .task }
     #expect(reports == 0)
@@ -235,7 +235,7 @@ import Testing
     async throws
   {
     try await system.play("launch; task:begin:a; home; wait:24s")
-    let (audio, location) = (application.beginBackgroundMode(.audio), application.beginBackgroundMode("location"))
+    let (audio, location) = (application.beginBackgroundMode(), application.beginBackgroundMode())
     try await system.play("wait:1d; task:begin:b; wait:1d")
     audio.end()
     audio.end()
@@ -245,11 +245,10 @@ import Testing
     let record = try await system.play("wait:24s; task:end:a; wait:1s")
     let end = Duration.seconds(24 + 2 * 86_400 + 3_600)
     #expect(events(record) == ["\((end + .seconds(25)) / .seconds(1)) expire:b"])
-    #expect(location.mode == .location)
   }
 
   @Test func `a mode may be begun before the launch, and stands on when no code keeps it`() async throws {
-    application.beginBackgroundMode(.service)
+    application.beginBackgroundMode()
     try await system.play("launch:background; wait:1d")
     #expect(application.state == .background)
     try await system.play("kill; launch:background; wait:1d")

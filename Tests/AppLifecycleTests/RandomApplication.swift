@@ -115,7 +115,7 @@ extension RandomApplication {
     case 5: if chance.once(in: 6) { clock.passWithoutWaking(.milliseconds(chance.number(400..<6_000))) }
     case 6: backgroundTasks.append(application.beginBackgroundTask(named: "own"))
     case 7: if !backgroundTasks.isEmpty { chance.pick(backgroundTasks).end() }
-    case 8: backgroundModes.append(application.beginBackgroundMode("audio"))
+    case 8: backgroundModes.append(application.beginBackgroundMode())
     case 9, 10: backgroundModes.popLast()?.end()
     case 11: perform()
     default: break

@@ -97,7 +97,7 @@ import Testing
       slow.invalidate(because: CornerFailure())
       try await clock.sleep(for: .seconds(1))
     }
-    system.application.beginBackgroundMode(.audio)
+    system.application.beginBackgroundMode()
     try await system.play("launch; wait:20s; home; wait:1m")
     #expect(slow.status == .held, "\(model.lines) \(slow.status)")
     subscription.cancel()

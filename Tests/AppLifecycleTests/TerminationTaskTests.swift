@@ -110,7 +110,7 @@ import Testing
 
   @Test func `a handler that begins anew under a background mode does not go on for ever`() async {
     let world = World()
-    world.application.beginBackgroundMode(.service)
+    world.application.beginBackgroundMode()
     var expirations = 0
     func begin() {
       _ = world.application.beginBackgroundTask(named: "again") { task in

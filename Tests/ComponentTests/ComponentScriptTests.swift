@@ -134,9 +134,9 @@ final class ServerDouble: AnalyticsTransport, Sendable {
   }
 
   /// The loss that a phone's five seconds hide, and a host's grace of one second prevents.
-  @Test(arguments: [(BackgroundGrace?.none, true), (.zero, false)])
+  @Test(arguments: [(Duration?.none, true), (.zero, false)])
   func `a connection leaves its room before a host stops the process, if there is a grace`(
-    grace: BackgroundGrace?, leaves: Bool
+    grace: Duration?, leaves: Bool
   ) async throws {
     var configuration = Application.Configuration()
     configuration.backgroundGrace = grace

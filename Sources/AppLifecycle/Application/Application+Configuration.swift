@@ -26,13 +26,24 @@ extension Application {
     /// A simulated system enforces it. A real host calls the handlers only before it suspends or ends the application.
     public var backgroundExpirationLead: Duration = .seconds(5)
     /// The time for which a host lets the application run on in the background, before it stops or ends the process, for
-    /// work that the application has not announced.
+    /// work that the application has not announced; it is counted from the entry into the background.
+    ///
+    /// A component that starts work when the application leaves the foreground, and begins no background task for it, has
+    /// about five seconds on iOS. A host stops or ends the process when the tear-down and the background tasks have ended.
+    /// The grace delays that: at Ctrl-Z and before the sleep of the machine it comes before the suspension, and at an end
+    /// between `didEnterBackground` and `willTerminate`.
     ///
     /// Nil stands for the default: one second if observers of a notification center were told of the entry into the
-    /// background, as by the module NotificationCenterBridge; otherwise ``BackgroundGrace/zero``. The grace is part of
+    /// background, as by the module NotificationCenterBridge; otherwise zero. The grace is part of
     /// ``didEnterBackgroundBudget``, or, if the application ends in the background, of the half of
     /// ``willTerminateBudget`` that background tasks may use.
-    public var backgroundGrace: BackgroundGrace?
+    public var backgroundGrace: Duration?
+    /// Whether the grace ends as soon as nothing is under way that the application knows of.
+    ///
+    /// The application knows of its background tasks, and of the tasks that its `task` methods started, except those that
+    /// repeat an action. It waits for the asynchronous handlers of closing notifications, and for bodies and releases, in
+    /// the tear-down before the grace. It does not know of a plain `Task {}` and of threads.
+    public var backgroundGraceEndsEarly = false
     /// The life cycle that the application follows: with or without scenes.
     public var profile = LifecycleProfile.application
     /// Whether `applicationDidEnterBackground` is called at a launch into the background.

@@ -64,12 +64,6 @@ public struct TransitionReport: Sendable, Hashable {
   ///
   /// False for an input that was ignored, also while the application is not running.
   public var endsProcess: Bool { from.isInMemory && !to.isInMemory }
-
-  /// The names of the code that overran a budget, without duplicates; see ``BudgetOverrun/culprits``.
-  public var stragglers: [String] {
-    var seen: Set<String> = []
-    return overruns.flatMap(\.culprits).filter { seen.insert($0).inserted }
-  }
 }
 
 extension TransitionReport: CustomStringConvertible {

@@ -117,13 +117,12 @@ extension Application {
   /// While it lasts, the application may run in the background without limit.
   ///
   /// Use it for code that plays sound, follows the position or serves requests in the background. Several modes may
-  /// last at a time, even with the same name. When the last one ends, a new stay in the background begins, with all its
-  /// time. All modes end with the process. A mode may begin before the launch.
+  /// last at a time. When the last one ends, a new stay in the background begins, with all its time. All modes end with
+  /// the process. A mode may begin before the launch.
   ///
-  /// - Parameter mode: the reason why the application may run.
   /// - Returns: an object with which to end the mode. Releasing the object does not end the mode.
   @discardableResult
-  public func beginBackgroundMode(_ mode: BackgroundMode) -> BackgroundModeAssertion { background.begin(mode) }
+  public func beginBackgroundMode() -> BackgroundModeAssertion { background.beginMode() }
 }
 
 // MARK: - The system's clock

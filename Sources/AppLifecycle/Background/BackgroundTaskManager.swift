@@ -38,7 +38,7 @@ internal import Scheduling
     starter: TaskStarter, scope: WorkScope
   ) {
     (self.clock, self.elapsed, self.starter, self.scope) = (clock, elapsed, starter, scope)
-    grace = GracePeriod(configuration.backgroundGrace)
+    grace = GracePeriod(configuration)
     state = Guarded(
       BackgroundTasks(
         limits: .init(
@@ -219,16 +219,16 @@ extension BackgroundTaskManager {
 
   // MARK: Modes
 
-  func begin(_ mode: BackgroundMode) -> BackgroundModeAssertion {
+  func beginMode() -> BackgroundModeAssertion {
     let process = state.withLock { state in
       state.time.beginMode()
       return state.process
     }
     setClock()
-    return BackgroundModeAssertion(mode: mode, process: process, manager: self)
+    return BackgroundModeAssertion(process: process, manager: self)
   }
 
-  func end(_ mode: BackgroundMode, process: Int) {
+  func endMode(ofProcess process: Int) {
     let now = clock.now()
     let isOfThisProcess = state.withLock { state in
       if state.process == process { state.time.endMode(at: now) }

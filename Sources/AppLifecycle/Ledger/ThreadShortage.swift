@@ -1,14 +1,14 @@
 package import Scheduling
 
-/// A reason why asynchronous code had no thread to run on while a budget passed.
+/// A reason why asynchronous code had no thread to run on while a budget passed; the raw value is a clause.
 public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
   /// All threads of the Swift thread pool were busy: they computed, or waited for something.
   ///
   /// The pool has as many threads for each priority as there are processors. Code that blocks a thread belongs on a
   /// thread of its own, and a long computation in a task of a low priority.
-  case poolIsBusy
+  case poolIsBusy = "all threads of the Swift thread pool are busy, so asynchronous code cannot run"
   /// The system created no thread for the process: its limit of processes or threads was reached.
-  case noThreadCanBeCreated
+  case noThreadCanBeCreated = "the system creates no more threads for this process"
 
   package init(_ shortage: ThreadPoolProbe.Shortage) {
     self =
@@ -16,15 +16,5 @@ public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
       case .poolIsBusy: .poolIsBusy
       case .noThreadCanBeCreated: .noThreadCanBeCreated
       }
-  }
-}
-
-extension ThreadShortage: CustomStringConvertible {
-  /// The reason as a clause.
-  public var description: String {
-    switch self {
-    case .poolIsBusy: "all threads of the Swift thread pool are busy, so asynchronous code cannot run"
-    case .noThreadCanBeCreated: "the system creates no more threads for this process"
-    }
   }
 }

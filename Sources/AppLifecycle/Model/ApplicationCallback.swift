@@ -34,5 +34,5 @@ public enum ApplicationCallback: String, Sendable, Hashable, CaseIterable {
   /// The raw name of the platform's notification that follows the delegate call; nil if no notification follows.
   ///
   /// The two names for protected data have no suffix `Notification`, as on the platform.
-  public var notificationName: String? { row.notificationName }
+  package var notificationName: String? { row.notificationName }
 }

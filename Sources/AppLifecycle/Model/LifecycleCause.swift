@@ -14,9 +14,7 @@ public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleB
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// Creates the default cause of an input: its name in the script language.
-  ///
-  /// - Parameter input: the input.
-  public init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
+  package init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
 
   /// Creates the cause of what follows from an operation of the program's code, and from no input.
   package init(_ operation: BudgetOverrun.Operation, of name: String) {

@@ -79,7 +79,7 @@ public enum SystemInput: Sendable, Hashable {
   case closeScene(SceneIdentifier)
 
   /// The action of the script language for this input.
-  public var scriptToken: String {
+  package var scriptToken: String {
     switch self {
     case .launch: "launch"
     case .launchInBackground: "launch:background"

@@ -80,3 +80,7 @@ extension Application: Observable {
     observed.change(self, \.launchCause) { present.launchCause = cause }
   }
 }
+
+extension Application.Scene: Observable {}
+
+extension ManagedResource: Observable {}

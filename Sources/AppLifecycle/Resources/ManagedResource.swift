@@ -1,4 +1,3 @@
-public import Observation
 internal import PubSub
 internal import Scheduling
 
@@ -7,7 +6,7 @@ internal import Scheduling
 /// `Application.manage` returns it.
 ///
 /// Code in any isolation may read it. ``current``, ``value`` and ``status`` are observable.
-public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
+public final class ManagedResource<Handle: Sendable>: Sendable {
   /// The resource's name, unique in its application.
   public let name: String
   /// The phase during which the resource is held.

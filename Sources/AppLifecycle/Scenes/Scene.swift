@@ -1,5 +1,3 @@
-public import Observation
-
 extension Application {
   /// One window of an application in the scene-based life cycle, with its own state and delegate.
   ///
@@ -60,5 +58,3 @@ extension Application {
     }
   }
 }
-
-extension Application.Scene: Observable {}

@@ -30,9 +30,7 @@ extension SimulatedSystem {
     case _ where !application.state.runsCode: return IgnoredReason.suspended.rawValue
     case .beginTask(let name): work.tasks[name, default: []].append(application.beginBackgroundTask(named: name))
     case .endTask(let name): return endTask(named: name)
-    case .beginMode(let name):
-      let mode = BackgroundMode(rawValue: name)
-      work.modes[name, default: []].append(application.beginBackgroundMode(mode))
+    case .beginMode(let name): work.modes[name, default: []].append(application.beginBackgroundMode())
     case .endMode(let name):
       guard let mode = work.modes[name]?.popLast() else { return "no such background mode stands" }
       mode.end()

@@ -32,15 +32,6 @@ import Scheduling
 ///
 /// A program with privileges of its own (set-user-ID, file capabilities) receives no sockets.
 public struct ActivationSocket: Sendable, Hashable {
-  /// The error of a descriptor that cannot be duplicated, as a rule because the process has too many.
-  public struct DuplicationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The error number, such as `EMFILE`.
-    public let errorNumber: Int32
-
-    /// The text of the error.
-    public var description: String { "cannot duplicate the socket: \(String(cString: strerror(errorNumber)))" }
-  }
-
   /// The name of the socket: `FileDescriptorName=` of its unit, or else the name of the unit, such as `words.socket`.
   ///
   /// It is `unknown` if the manager passes no names, or not one for each socket.
@@ -60,8 +51,8 @@ public struct ActivationSocket: Sendable, Hashable {
   ///
   /// Any thread may call it.
   ///
-  /// - Throws: ``DuplicationError``.
-  public func duplicate() throws(DuplicationError) -> Int32 {
+  /// - Throws: an error that names the reason, as a rule that the process has too many descriptors.
+  public func duplicate() throws -> Int32 {
     let descriptor = fcntl(original, F_DUPFD_CLOEXEC, 3)
     guard descriptor >= 0 else { throw DuplicationError(errorNumber: errno) }
     return descriptor
@@ -172,4 +163,11 @@ struct ActivationEnvironment: Sendable, Hashable {
     guard let text, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
     return UInt64(text)
   }
+}
+
+/// The error of a socket whose descriptor cannot be duplicated.
+private struct DuplicationError: Error, CustomStringConvertible {
+  let errorNumber: Int32
+
+  var description: String { "cannot duplicate the socket: \(String(cString: strerror(errorNumber)))" }
 }

@@ -50,7 +50,7 @@ public final class ServiceHost: Sendable {
   /// The options of a service host.
   public struct Configuration: Sendable, Hashable {
     /// The length of each extension of the manager's time-outs; the host extends again when half of it has passed.
-    public var timeoutExtension: Duration = .seconds(10)
+    package var timeoutExtension: Duration = .seconds(10)
     /// The time for which the host awaits the handlers of a ``Reload``.
     public var reloadBudget: Duration = .seconds(30)
     /// The causes for which a first order to end asks the delegate whether the service may end.
@@ -145,7 +145,7 @@ public final class ServiceHost: Sendable {
     Self.current = self
     defer { Self.current = nil }
     // The mode ends with the process.
-    application.beginBackgroundMode(.service)
+    application.beginBackgroundMode()
     return await HostSession.run(
       application, link: link, catching: CaughtSignal.ofService, clock: wallClock,
       setTrouble: { [link] in link.send(.trouble($0)) }

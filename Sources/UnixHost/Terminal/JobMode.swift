@@ -10,6 +10,6 @@ final class JobMode: Sendable {
   /// Begins or ends the mode.
   @MainActor func set(_ isJob: Bool) {
     assertion?.end()
-    assertion = isJob ? application.beginBackgroundMode(.job) : nil
+    assertion = isJob ? application.beginBackgroundMode() : nil
   }
 }

@@ -83,3 +83,8 @@ extension Terminal {
     }
   }
 }
+
+extension DeactivationReason {
+  /// The program has lent its terminal to a child process.
+  public static let terminalLent: DeactivationReason = "terminalLent"
+}

@@ -53,8 +53,8 @@ extension Terminal {
       case function(Int)
       /// A pasted text, and the number of its bytes that were omitted.
       ///
-      /// At most ``Terminal/KeyDecoder/pasteLimit`` bytes are kept. The line ends are those that the terminal sends,
-      /// usually carriage returns. The text may contain control characters. Bytes that are not UTF-8 become U+FFFD.
+      /// At most 1,048,576 bytes are kept. The line ends are those that the terminal sends, usually carriage returns. The
+      /// text may contain control characters. Bytes that are not UTF-8 become U+FFFD.
       case paste(String, omittedBytes: Int)
     }
 

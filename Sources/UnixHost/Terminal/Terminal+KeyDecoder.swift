@@ -12,15 +12,13 @@ extension Terminal {
   ///   is not lost.
   /// - An incomplete sequence ends at the first byte that cannot belong to it, and that byte is decoded by itself.
   /// - A paste ends with its end, `ESC [ 201 ~`. If the connection breaks inside it, its end never comes. Call
-  ///   ``breakOff()`` when ``isUnfinished`` and no byte has come for some seconds, as a ``TerminalHost`` does.
+  ///   ``breakOff()`` when no byte has come for some seconds, as a ``TerminalHost`` does.
   ///
-  /// Each byte is examined once. At most 128 bytes of a sequence are kept, and at most ``pasteLimit`` bytes of a paste.
+  /// Each byte is examined once. At most 128 bytes of a sequence are kept, and at most 1,048,576 bytes
+  /// of a paste.
   public struct KeyDecoder: Hashable, Sendable {
-    /// The number of bytes of a pasted text that are kept: 1,048,576.
-    ///
-    /// A longer text is cut at a character boundary. ``Key/Kind/paste(_:omittedBytes:)`` has the number of omitted
-    /// bytes.
-    public static let pasteLimit = 1 << 20
+    /// The number of bytes of a pasted text that are kept; a longer text is cut at a character boundary.
+    package static let pasteLimit = 1 << 20
 
     private var grammar = TerminalGrammar()
     /// The bytes of an incomplete character in UTF-8.
@@ -36,10 +34,10 @@ extension Terminal {
     public init() {}
 
     /// Whether ``flush()`` would return a key.
-    public var isUndecided: Bool { grammar.isUndecided }
+    package var isUndecided: Bool { grammar.isUndecided }
 
     /// Whether a character, a sequence, an answer of the terminal or a paste has begun and not ended.
-    public var isUnfinished: Bool { grammar.isUnfinished || !character.isEmpty }
+    package var isUnfinished: Bool { grammar.isUnfinished || !character.isEmpty }
 
     /// Decodes a piece of the terminal's input.
     ///

@@ -1,4 +1,3 @@
-public import AppLifecycle
 import PubSub
 import Scheduling
 
@@ -129,9 +128,4 @@ extension Terminal {
     }
     waiting?.resume(returning: error)
   }
-}
-
-extension DeactivationReason {
-  /// The program has lent its terminal to a child process.
-  public static let terminalLent: DeactivationReason = "terminalLent"
 }

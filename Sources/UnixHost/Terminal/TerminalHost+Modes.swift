@@ -25,29 +25,18 @@ extension TerminalHost {
     }
   }
 
-  /// The enhancements of kitty's keyboard protocol that a program asks the terminal for.
-  ///
-  /// The empty set is the legacy form of keys. A terminal that does not know the protocol ignores the request, so a
-  /// program must also accept the legacy form.
-  public struct KeyEnhancements: OptionSet, Sendable, Hashable {
-    /// The number that the protocol uses.
-    public let rawValue: UInt8
-
-    /// Creates a set from the number that the protocol uses.
-    ///
-    /// - Parameter rawValue: the number.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-
+  /// An enhancement of kitty's keyboard protocol; the raw value is its bit in the protocol.
+  public enum KeyEnhancement: UInt8, Sendable, Hashable, CaseIterable {
     /// Keys that have the same bytes in the legacy form, such as Tab and Ctrl-I, have their own.
-    public static let disambiguated = KeyEnhancements(rawValue: 1)
+    case disambiguated = 1
     /// Repeated and released keys are reported.
-    public static let eventTypes = KeyEnhancements(rawValue: 2)
+    case eventTypes = 2
     /// Each key also has its shifted form, and its place on the usual keyboard.
-    public static let alternateKeys = KeyEnhancements(rawValue: 4)
+    case alternateKeys = 4
     /// Keys that enter text are reported in the same form as the others.
-    public static let allKeys = KeyEnhancements(rawValue: 8)
+    case allKeys = 8
     /// Each key has the text that it enters.
-    public static let associatedText = KeyEnhancements(rawValue: 16)
+    case associatedText = 16
   }
 
   /// The shape of the cursor; the raw value is its number in DECSCUSR.

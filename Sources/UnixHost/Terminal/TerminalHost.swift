@@ -119,8 +119,9 @@ public final class TerminalHost: Sendable {
     public var mouseReports = MouseReports.none
     /// The enhancements of kitty's keyboard protocol that the host asks the terminal for.
     ///
-    /// Empty by default: keys have their legacy form.
-    public var keyEnhancements: KeyEnhancements = []
+    /// Empty by default: keys have their legacy form. A terminal that does not know the protocol ignores the request, so a
+    /// program must also accept the legacy form.
+    public var keyEnhancements: Set<KeyEnhancement> = []
     /// The shape of the cursor while the program has the terminal; nil, the default, does not change it.
     ///
     /// Afterwards the cursor has the terminal's own shape. A program with a screen also shows the cursor, with

@@ -24,7 +24,7 @@ struct TerminalSequences: Sendable, Hashable {
     }
     if !configuration.keyEnhancements.isEmpty {
       // The alternate screen has a stack of its own, so this comes after its beginning and before its end.
-      enter += "\u{1B}[>\(configuration.keyEnhancements.rawValue)u"
+      enter += "\u{1B}[>\(configuration.keyEnhancements.map(\.rawValue).reduce(0, |))u"
       leave += "\u{1B}[<u"
     }
     if configuration.bracketsPaste { leave += "\u{1B}[?2004l" }

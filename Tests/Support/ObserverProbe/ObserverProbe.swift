@@ -18,9 +18,8 @@ import UnixHost
 extension ObserverProbe: MainApplicationDelegate {
   static var configuration: Application.Configuration {
     var configuration = Application.Configuration()
-    if let grace = Options.shared.grace {
-      configuration.backgroundGrace = .for(grace, endsEarly: Options.shared.endsEarly)
-    }
+    configuration.backgroundGrace = Options.shared.grace
+    configuration.backgroundGraceEndsEarly = Options.shared.endsEarly
     if let budget = Options.shared.budget { configuration.didEnterBackgroundBudget = budget }
     return configuration
   }
