@@ -61,13 +61,18 @@ extension FileCalls {
   /// Makes a directory, and the parents that are missing; does nothing if it exists.
   package func makeDirectories(_ path: String) throws(FileError) {
     do throws(FileError) {
-      try makeDirectory(path)
+      return try makeDirectory(path)
     } catch {
       if error == .exists { return }
       let parent = JournalFiles.directory(of: path)
       guard error == .noSuchFile, parent != path else { throw error }
       try makeDirectories(parent)
+    }
+    do throws(FileError) {
       try makeDirectory(path)
+    } catch {
+      // Another program has made it meanwhile; or the path ends with "/", so that the parent was the same directory.
+      if error != .exists { throw error }
     }
   }
 }

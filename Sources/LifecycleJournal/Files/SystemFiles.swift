@@ -21,20 +21,25 @@ package struct SystemFiles: FileCalls {
     // Non-blocking, so that a named pipe at the path cannot block the program. `O_NOCTTY`: a terminal must not become
     // the controlling one.
     let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (exclusively ? O_EXCL : 0)
-    let descriptor = try repeating { open(path, flags, 0o600) }
+    return try aboveStandardStreams { open(path, flags, 0o600) }
+  }
+
+  /// Opens a file for writing, with a number that is no standard stream's.
+  ///
+  /// A program may have been started without a standard stream, and other code writes to the stream's number.
+  private func aboveStandardStreams(_ call: () -> Int32) throws(FileError) -> Int32 {
+    let descriptor = try repeating(call)
     guard descriptor <= 2 else { return descriptor }
-    // The program was started without this standard stream. Use another number: other code may write to the standard
-    // stream's.
     defer { closeFile(descriptor) }
     return try repeating { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
   }
 
   package func makeFile(_ path: String, mode: UInt32) throws(FileError) -> Int32 {
-    try repeating { open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode)) }
+    try aboveStandardStreams { open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode)) }
   }
 
   package func openStream(_ path: String) throws(FileError) -> Int32 {
-    try repeating { open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC) }
+    try aboveStandardStreams { open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC) }
   }
 
   package func openForReading(_ path: String) throws(FileError) -> Int32 {

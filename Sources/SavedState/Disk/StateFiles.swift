@@ -223,8 +223,9 @@ final class StateFiles: StateStorage {
   func inDirectory(of path: String, _ open: () throws(FileError) -> Int32) throws(FileError) -> Int32 {
     do throws(FileError) { return try open() } catch {
       guard error == .noSuchFile else { throw error }
-      try files.makeDirectories(JournalFiles.directory(of: path))
+      // Also if the last one fails: the names of those that were made are flushed.
       state.withLock { $0.hasMadeDirectories = true }
+      try files.makeDirectories(JournalFiles.directory(of: path))
       return try open()
     }
   }
