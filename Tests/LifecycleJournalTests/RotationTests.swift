@@ -178,4 +178,22 @@ import Testing
     #expect(entries(of: path).headers.map(\.part) == [1] && entries(of: path).gaps == [])
     #expect(entries(of: path).records.map(\.name) == ["n6"])
   }
+
+  @Test(arguments: [0, 1, 2])
+  func `a reader that opens all files misses none of them if the program rotates meanwhile`(opened: Int) throws {
+    let names = [path + ".2", path + ".1", path]
+    for name in names { #expect(creat(name, 0o600) >= 0) }
+    let hasRotated = Shared(false)
+    let files = FaultyFiles { call in
+      guard call.name == "openForReading", call.path == names[opened], !hasRotated.value else { return .works }
+      hasRotated.value = true
+      for (name, next) in zip(names, [names[0].dropLast() + "3"] + names) { rename(name, "\(next)") }
+      #expect(creat(names[2], 0o600) >= 0)
+      return .works
+    }
+    let readers = try JournalReader.all(of: path, files: files)
+    let present = JournalFiles.all(of: path, files: SystemFiles())
+    #expect(hasRotated.value && present.count == 4)
+    #expect(readers.map(\.identity) == (try present.map { try SystemFiles().status(at: $0).identity }))
+  }
 }

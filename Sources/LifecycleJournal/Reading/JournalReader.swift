@@ -201,4 +201,33 @@ public final class JournalReader: Sequence, IteratorProtocol {
 extension JournalReader {
   /// The identity of the file, even after a rename; nil if the bytes do not come from a file.
   package var identity: FileStatus.Identity? { source.identity }
+
+  /// Opens all files of a journal, oldest first, and last the file that is written; leaves out a kept one that cannot be
+  /// opened.
+  ///
+  /// They are opened before one is read: a program that rotates its journal meanwhile gives each file the name of another
+  /// one. If it does so during this call, the call lists them again.
+  ///
+  /// - Throws: the error of opening the file that is written.
+  package static func all(
+    of path: String, ending: Ending = .isReported, files: any FileCalls = SystemFiles()
+  ) throws(FileError) -> [JournalReader] {
+    var attempt = 0
+    while true {
+      let names = JournalFiles.all(of: path, files: files)
+      let readers = names.dropLast().compactMap { try? JournalReader(of: files, $0, .isReported) }
+      let all = readers + [try JournalReader(of: files, path, ending)]
+      let isOneList =
+        JournalFiles.all(of: path, files: files) == names
+        && all.allSatisfy { (try? files.status(at: $0.path))?.identity == $0.identity }
+      attempt += 1
+      // The limit is for a program that does nothing but rotate.
+      if isOneList || attempt == 100 { return all }
+    }
+  }
+
+  private convenience init(of files: any FileCalls, _ path: String, _ ending: Ending) throws(FileError) {
+    let descriptor = try files.openForReading(path)
+    self.init(source: FileSource(files: files, descriptor: descriptor), path: path, ending: ending)
+  }
 }

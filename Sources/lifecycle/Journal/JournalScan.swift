@@ -42,20 +42,14 @@ final class JournalScan {
   func read(
     _ path: String, ending: JournalReader.Ending = .isReported, _ take: (Item) throws -> Void
   ) throws -> JournalReader {
-    let names = JournalFiles.all(of: path, files: SystemFiles())
-    for name in names.dropLast() {
-      // The file may have been renamed after it was listed; it is read under its next name.
-      guard let reader = try? JournalReader(path: name) else { continue }
-      try read(reader, take)
-    }
-    let reader: JournalReader
+    let readers: [JournalReader]
     do {
-      reader = try JournalReader(path: path, ending: ending)
+      readers = try JournalReader.all(of: path, ending: ending)
     } catch {
       throw StandardStreams.Failure(operation: "open \(path)", number: error.number)
     }
-    try read(reader, take)
-    return reader
+    for reader in readers { try read(reader, take) }
+    return readers[readers.count - 1]
   }
 
   /// Reads the rest of a file, from its reader's present position.
