@@ -1,4 +1,5 @@
 #if MQTT
+  import Foundation
   import Glibc
   import PseudoTerminal
   import TestTraits
@@ -38,6 +39,23 @@
         coordinator.signal(SIGTERM)
         #expect(try await coordinator.ending() == .exited(0))
         for worker in workers { await worker.end() }
+        await server.end()
+      }
+    }
+
+    @Test func `lifecycle fleet ends with a status and a message when its output is full`() async throws {
+      try await withTemporaryDirectory { directory in
+        let broker = try Broker(in: directory)
+        let server = try await broker.start()
+        let (full, errors) = (open("/dev/full", O_WRONLY | O_CLOEXEC), creat(directory.file("errors"), 0o600))
+        defer { for file in [full, errors] { close(file) } }
+        let tool = try ChildProcess(
+          [builtProduct("lifecycle"), "fleet", "--json", "--broker", "127.0.0.1:\(broker.port)", "checkout/fleet/+"],
+          environment: bareEnvironment, descriptors: (-1, full, errors), directory: directory.path)
+        let worker = try start(["worker", "1"], broker, directory)
+        #expect(try await tool.ending() == .exited(74))
+        #expect(try String(contentsOfFile: directory.file("errors"), encoding: .utf8).contains("No space left"))
+        await worker.end()
         await server.end()
       }
     }

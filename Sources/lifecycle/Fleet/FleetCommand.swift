@@ -79,9 +79,9 @@ struct FleetCommand: Action {
       if isJSON || Terminal.width == nil {
         let lines = FleetLines(isJSON: isJSON, application)
         await application.handle(.launch)
-        await lines.untilOutputFails()
+        let failure = await lines.failureOfOutput()
         await application.handle(.shutDown)
-        return .success
+        throw failure
       }
       let screen = FleetScreen(fleet, at: host, application)
       let status = await TerminalHost(application: application).run()

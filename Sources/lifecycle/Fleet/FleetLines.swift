@@ -13,7 +13,7 @@
   /// Prints a line for each change of a fleet, for pipes.
   @MainActor final class FleetLines {
     private let isJSON: Bool
-    private let end = OneShot<Bool>()
+    private let end = OneShot<StandardStreams.Failure>()
 
     init(isJSON: Bool, _ application: Application) {
       self.isJSON = isJSON
@@ -25,8 +25,8 @@
       }
     }
 
-    /// Returns when standard output takes no more, because its reader has gone.
-    func untilOutputFails() async { _ = await end.value }
+    /// Returns the error of standard output when it takes no more: its reader has gone, or it is full.
+    func failureOfOutput() async -> StandardStreams.Failure { await end.value }
 
     private func print(_ change: Fleet.MemberDidChange) {
       guard let topic = (change.member ?? change.former)?.id else { return }
@@ -38,7 +38,7 @@
         line =
           "{\"topic\":\(topic.asJSON),\"state\":\((member?.state.name).json),\"status\":\(member?.state.status.map { "\($0)" } ?? "null"),\"cause\":\((member?.cause).json),\"time\":\(time.json)}"
       }
-      do { try StandardStreams.write(line + "\n", to: .output) } catch { end.settle(true) }
+      do { try StandardStreams.write(line + "\n", to: .output) } catch { end.settle(error) }
     }
 
     private func complain(_ reason: String) {
