@@ -51,6 +51,8 @@ public final class EventLink: Sendable {
     var runs: [OneShot<Bool>] = []
     var closes: [OneShot<Bool>] = []
     var hasOverflowed = false
+
+    func isUp(_ number: Int) -> Bool { connection == number && isOpen && reason == nil }
   }
 
   let transport: any LinkTransport
@@ -129,15 +131,22 @@ public final class EventLink: Sendable {
       // A simulated process may have ended meanwhile.
       guard isConnection(connection) else { throw LinkError.isNotOpen }
     } catch {
+      // Not if the link was closed meanwhile, and opened again: the transport has another connection then.
+      guard isLatest(connection) else { throw error }
       await transport.disconnect()
-      state.withLock { if $0.connection == connection { $0.isOpen = false } }
-      hub.take(.closed(self))
+      let wasOpen = state.withLock { state in
+        guard state.connection == connection, state.isOpen else { return false }
+        state.isOpen = false
+        return true
+      }
+      if wasOpen { hub.take(.closed(self)) }
       throw error
     }
     await announce()
-    state.withLock { if $0.connection == connection { $0.isConnected = true } }
+    state.withLock { if $0.isUp(connection) { $0.isConnected = true } }
     hub.take(.connected(self, connection: connection))
-    await tellFleets(isCurrent: true)
+    // The connection may have ended while the main actor was busy; that is told on the main actor, too.
+    await MainActor.run { if isUp(connection) { for fleet in fleets { fleet.isCurrent = true } } }
     judgeFleets(connection)
   }
 
@@ -204,7 +213,7 @@ public final class EventLink: Sendable {
     }
     guard wasOpen else { return }
     hub.take(.closed(self))
-    await tellFleets(isCurrent: false)
+    await tellFleetsOfEnd()
   }
 
   /// The number of events that wait for a connection, or for the broker's acknowledgement; those of sticky types aside.
@@ -246,9 +255,9 @@ public final class EventLink: Sendable {
     hub.take(.closed(self))
   }
 
-  @MainActor private func tellFleets(isCurrent: Bool) {
-    if !isCurrent { judging.withLock { $0.take() }?.cancel() }
-    for fleet in fleets { fleet.isCurrent = isCurrent }
+  @MainActor private func tellFleetsOfEnd() {
+    judging.withLock { $0.take() }?.cancel()
+    for fleet in fleets { fleet.isCurrent = false }
   }
 
   /// Lets the fleets judge, after a while, what the broker has not announced on a connection.
@@ -267,9 +276,9 @@ public final class EventLink: Sendable {
   func isConnection(_ number: Int) -> Bool { state.withLock { $0.connection == number && $0.isOpen } }
 
   /// Whether a connection lasts.
-  func isUp(_ number: Int) -> Bool {
-    state.withLock { $0.connection == number && $0.isOpen && $0.reason == nil }
-  }
+  func isUp(_ number: Int) -> Bool { state.withLock { $0.isUp(number) } }
+
+  private func isLatest(_ number: Int) -> Bool { state.withLock { $0.connection == number } }
 
   /// Notes that a connection brings more than can be posted; returns whether it is the first time.
   func mayOverflow(_ number: Int) -> Bool {
@@ -290,7 +299,7 @@ public final class EventLink: Sendable {
     guard let waiting else { return }
     for run in waiting.runs { run.settle(true) }
     for close in waiting.closes { close.settle(false) }
-    await tellFleets(isCurrent: false)
+    await tellFleetsOfEnd()
   }
 
   func hasSentAll() {

@@ -11,7 +11,8 @@ extension ProcessStateMachineTests {
   func process() -> Machine {
     var machine = Machine(
       budgets: Self.budgets,
-      terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), launch: .launch, hangUpReloads: false))
+      terms: Machine.Terms(
+        process: 42, timeoutExtension: .seconds(10), launch: .launch, hangUpReloads: false, mayBeInForeground: true))
     #expect(
       machine.handle(.started).first == .send(HostDelivery(id: 1, input: .launch, cause: "launch")))
     _ = machine.handle(.transitionFinished(id: 1))
@@ -46,11 +47,42 @@ extension ProcessStateMachineTests {
     #expect(machine.handle(.budgetEnded(overruns: [overrun])).isEmpty)
   }
 
-  @Test func theEndTakesOverABudgetThatRuns() {
+  /// From the foreground, or behind a tear-down that is under way: nobody has told of the application's own budget yet.
+  @Test(arguments: [false, true]) func theEndHasBothBudgets(runsAlready: Bool) {
     var machine = process()
-    _ = machine.handle(.budgetBegan(.didEnterBackground))
-    #expect(machine.handle(signal(.terminate)).last == .armDeadline(.milliseconds(3500)))
+    if runsAlready { _ = machine.handle(.budgetBegan(.didEnterBackground)) }
+    #expect(machine.handle(signal(.terminate)).last == .armDeadline(.milliseconds(8500)))
+    #expect(machine.repetitionsEnd == .seconds(10))
     #expect(machine.handle(.budgetEnded(overruns: [])).isEmpty)
+    #expect(machine.handle(.budgetBegan(.didEnterBackground)) == [.armDeadline(.milliseconds(5500))])
+    #expect(machine.handle(.budgetBegan(.willTerminate)) == [.armDeadline(.milliseconds(3500))])
     #expect(machine.handle(.deadlinePassed).last == .finish(status: 70, mainActorAnswers: false))
+  }
+
+  @Test func theBudgetThatTheMainActorOverranIsTheOneThatIsReported() {
+    var machine = process()
+    _ = machine.handle(signal(.terminate))
+    _ = machine.handle(.budgetBegan(.didEnterBackground))
+    #expect(
+      machine.handle(.deadlinePassed) == [
+        .report(BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: [])),
+        .finish(status: 70, mainActorAnswers: false),
+      ])
+  }
+
+  @Test func aServiceThatIsTornDownAlreadyHasThatBudgetToo() {
+    var machine = running()
+    _ = machine.handle(.budgetBegan(.didEnterBackground))
+    #expect(machine.handle(signal(.terminate)).last == .armDeadline(.milliseconds(8500)))
+  }
+
+  @Test func theManagerIsAskedForTimeWhileAQuestionIsOpenThatCameDuringTheStart() {
+    var machine = machine(orders: EndOrders(asking: ["SIGTERM"]))
+    _ = machine.handle(.started)
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
+    _ = machine.handle(.transitionFinished(id: 1))
+    _ = machine.handle(signal(.terminate))
+    #expect(machine.handle(.questionOpened).isEmpty)
+    #expect(machine.handle(.resourcesHeld).contains(.armExtension(Machine.patience)))
   }
 }

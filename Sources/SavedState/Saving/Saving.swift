@@ -195,7 +195,8 @@ import Scheduling
     if let reason = result.failure { state.report(reason) } else if failure == nil { state.saveDidSucceed() }
     for completion in completions { completion(failure) }
     setTimer()
-    guard !waiting.isEmpty else { return }
+    // The program's code, which ran for the reports and the completions, may have begun another save: its end goes on.
+    guard running == nil, !waiting.isEmpty else { return }
     let next = waiting
     waiting = []
     begin(next)

@@ -50,7 +50,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     let terms = ProcessStateMachine.Terms(
       process: getpid(), watchdog: nil, timeoutExtension: .seconds(10),
       orders: EndOrders(asking: configuration.causesThatAsk, insisting: configuration.causesThatInsist),
-      launch: configuration.launch, hangUpReloads: false)
+      launch: configuration.launch, hangUpReloads: false, mayBeInForeground: true)
     super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))
   }
 

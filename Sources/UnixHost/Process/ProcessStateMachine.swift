@@ -127,6 +127,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
     var launch = SystemInput.launchInBackground
     /// Whether SIGHUP means to read the configuration again; otherwise it is an order to end.
     var hangUpReloads = true
+    /// Whether the application may be in the foreground when the order to end comes, so that it has two budgets.
+    var mayBeInForeground = false
   }
 
   /// The time after which the manager's time-out is first extended; shorter work needs no extension.
@@ -146,7 +148,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
   /// Whether ``Effect/waitForResources`` has not been answered yet.
   private var awaitsResources = false
   private var awaitsLaunch = false
-  /// The running budget of a tear-down that is not the end; nil after it has been reported.
+  /// The running budget; nil after it has been reported.
   private var budget: ApplicationCallback?
   /// The delivery with whose transition the service ends.
   private var awaited: Int?
@@ -159,7 +161,10 @@ struct ProcessStateMachine: HostMachine, Hashable {
   private var reloadFailure: String?
   private var effects: [Effect] = []
 
-  var repetitionsEnd: Duration? { orders.repetitionsEnd(within: budgets.willTerminate + budgets.longestGrace) }
+  var repetitionsEnd: Duration? {
+    let before = terms.mayBeInForeground ? budgets.didEnterBackground : .zero
+    return orders.repetitionsEnd(within: before + budgets.willTerminate + budgets.longestGrace)
+  }
 
   /// Creates the machine of a service that has not begun.
   init(budgets: HostBudgets = HostBudgets(), terms: Terms) {
@@ -202,7 +207,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
       if phase != .stopping { stop(awaiting: nil) }
     case .budgetBegan(let callback):
       // The time before this budget does not count toward the end.
-      if phase != .stopping { budget = callback }
+      budget = callback
       emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
     case .budgetEnded(let overruns): endBudget(overruns)
     case .applicationEnded(let overruns): finish(overruns, mainActorAnswers: true)
@@ -234,7 +239,7 @@ extension ProcessStateMachine {
     let isFirst = phase == .starting
     phase = .running
     emit(.notify([.ready] + notices))
-    emit(.armExtension(nil))
+    emit(.armExtension(questionIsOpen ? Self.patience : nil))
     if isFirst, let interval = terms.pingInterval { emit(.armHeartbeat(interval)) }
     reloadIfWanted()
   }
@@ -299,11 +304,13 @@ extension ProcessStateMachine {
     // Stop the pings: after a ping the manager would expect another one.
     emit(.armHeartbeat(nil))
     emit(.armExtension(Self.patience))
-    emit(.armDeadline(budgets.willTerminate + budgets.grace))
+    // The end waits for a tear-down that is under way. Each budget that begins from now on has its own time.
+    let before = terms.mayBeInForeground ? budgets.didEnterBackground : budget.map(budgets.length) ?? .zero
+    emit(.armDeadline(before + budgets.willTerminate + budgets.grace))
   }
 
   private mutating func passDeadline() {
-    if phase == .stopping { return finish([budgets.silence(in: .willTerminate)], mainActorAnswers: false) }
+    if phase == .stopping { return finish([budgets.silence(in: budget ?? .willTerminate)], mainActorAnswers: false) }
     guard let callback = budget else { return }
     budget = nil
     emit(.report(budgets.silence(in: callback)))
@@ -312,8 +319,9 @@ extension ProcessStateMachine {
   /// Handles the end of a tear-down that is not the end of the application; the host may have reported the code that
   /// blocked it.
   private mutating func endBudget(_ overruns: [BudgetOverrun]) {
-    guard phase != .stopping, budget != nil else { return }
+    guard budget != nil else { return }
     budget = nil
+    if phase == .stopping { return }
     emit(.armDeadline(nil))
     for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
   }

@@ -58,6 +58,30 @@ import Testing
     #expect(device.draft == "aa" && device.disk.writes == 1)
   }
 
+  @Test("a save that the report of a failed one begins at once ends, and so does one that waited") func nested()
+    async throws
+  {
+    let device = ProbeDevice()
+    try await device.play("launch; do:type; slow:save:2s; fail:save")
+    let failing = device.save()
+    let nested = ProbeDevice.Answer()
+    let state = device.state
+    let subscription = device.application.bus.subscribe(to: EventBus.HandlerFailure.self) { _ in
+      MainActor.assumeIsolated { state.saveBeforeLeaving { nested.text = "ended" } }
+    }
+    try await device.play("wait:1s; do:type")
+    let waiting = device.save()
+    try await device.play("slow:save:3s; wait:1s; do:type")
+    // Nothing is written yet.
+    #expect(failing.text != nil && waiting.text == nil && nested.text == nil)
+    try await device.play("wait:10s")
+    #expect(failing.text != "saved")
+    #expect(nested.text == "ended" && waiting.text == "saved" && device.disk.writes == 2)
+    try await device.play("crash; launch")
+    #expect(device.draft == "aaa")
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("a process that is lost during a save writes nothing more, and ends every wait")
   func lost() async throws {
     let device = ProbeDevice()

@@ -1,0 +1,68 @@
+import AppLifecycle
+import PubSub
+import Scheduling
+import TestTraits
+import Testing
+
+@testable import EventLink
+
+/// A transport whose steps a test performs.
+private final class SteppedTransport: LinkTransport {
+  private let steps = Guarded((connects: 0, ends: 0))
+  let hasBegun = OneShot<Bool>()
+  /// Performed by the first call of `connect`, which then fails.
+  let firstConnect = Guarded<(@Sendable () async -> Void)?>(nil)
+  /// Performed when the subscriptions stand.
+  let didSubscribe = Guarded<(@Sendable () async -> Void)?>(nil)
+
+  func connect(will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void) async throws {
+    let number = steps.withLock { steps in
+      steps.connects += 1
+      return steps.connects
+    }
+    guard number == 1, let connect = firstConnect.withLock({ $0 }) else { return }
+    hasBegun.settle(true)
+    await connect()
+    throw LinkError.connectionEnded(reason: "refused")
+  }
+
+  func subscribe(to filters: [String], quality: LinkQuality) async throws { await didSubscribe.withLock { $0 }?() }
+  func publish(_ message: LinkMessage, number: UInt64) -> Bool { true }
+  func disconnect() async { steps.withLock { $0.ends += 1 } }
+
+  var ends: Int { steps.withLock { $0.ends } }
+}
+
+/// Calls of a link's methods, and ends of its connection, during other calls.
+@MainActor @Suite(.timeLimit(.hang)) struct `Overlapping calls of a link` {
+  private let transport = SteppedTransport()
+  private let application = Application(delegate: Bare())
+
+  @Test func `a connection that ends while the link is being opened leaves no fleet that looks current`() async throws {
+    let fleet = Fleet()
+    let link = try EventLink(of: application, to: transport) { try $0.follow(fleet, on: "shop/+") }
+    transport.didSubscribe.withLock { step in
+      step = { [unowned link] in await link.connectionDidEnd(1, because: "gone") }
+    }
+    try await link.open()
+    #expect(!fleet.isCurrent)
+    await #expect(throws: LinkError.connectionEnded(reason: "gone")) { try await link.run() }
+    await link.close()
+    transport.didSubscribe.withLock { $0 = nil }
+    try await link.open()
+    #expect(fleet.isCurrent)
+  }
+
+  @Test func `an attempt that fails late does not end the connection that came after it`() async throws {
+    let gate = OneShot<Bool>()
+    transport.firstConnect.withLock { $0 = { _ = await gate.value } }
+    let link = try EventLink(of: application, to: transport) { try $0.receive(OrderPlaced.self, as: "orders") }
+    let first = Task { try await link.open() }
+    _ = await transport.hasBegun.value
+    await link.close()
+    try await link.open()
+    gate.settle(true)
+    await #expect(throws: LinkError.connectionEnded(reason: "refused")) { try await first.value }
+    #expect(transport.ends == 1 && link.isUp(2))
+  }
+}
