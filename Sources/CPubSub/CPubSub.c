@@ -77,7 +77,7 @@ PUBSUB_INLINE void *call_owned(const void *event, void *context) {
         helpers.owner_is_gone(context);
         return NULL;
     }
-    ((owned_function)owned->function)(owner, event, owned->context, &error);
+    ((owned_function)owned->closure.function)(owner, event, owned->closure.context, &error);
     swift_release(owner);
     return error;
 }

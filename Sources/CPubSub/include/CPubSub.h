@@ -46,16 +46,15 @@ const void *pubsub_boxed(void);
 /// The function of a handler whose context is a receiver: does nothing. A post serves the receivers before it calls handlers.
 const void *pubsub_receiving(void);
 /// The function of a handler with an owner: calls the closure with the owner, unless that has been released. The
-/// context is an object whose first stored property is a pubsub_owned.
+/// context is an object that begins with a pubsub_owned.
 const void *pubsub_owned_call(void);
 
-/// The first stored property of a registration (OwnedCall) in the direct build.
+/// The first stored properties of a registration in the direct build.
 typedef struct pubsub_owned {
     /// The owner, which may have been released; an unowned reference keeps its memory allocated.
     void *_Nullable owner;
-    /// The function of the closure, which takes the owner, the event, and the context.
-    const void *_Nullable function;
-    void *_Nullable context;
+    /// The closure, whose function takes the owner, the event, and the context.
+    pubsub_handler closure;
 } pubsub_owned;
 
 // From swift/Runtime/HeapObject.h. While an unowned reference keeps the memory of an object, any thread may call

@@ -61,31 +61,26 @@
     let body: @MainActor (Owner, Value) throws -> Void
   }
 
-  /// The two words of a closure: its function, and its context, which is nil if the closure captures nothing.
-  fileprivate typealias Words = (function: UnsafeRawPointer, context: UnsafeMutableRawPointer?)
-
-  private func retained(_ words: Words) -> Words {
-    if let context = words.context { _ = Unmanaged<AnyObject>.fromOpaque(context).retain() }
-    return words
-  }
-
   extension pubsub_handler {
-    private init(_ words: Words) { self.init(function: words.function, context: words.context) }
-
-    /// Makes a handler of a closure and retains the closure's context; the code that removes the handler releases it.
-    static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
+    /// Makes a handler of the closure in a shape, whose two words are the closure's function and its context, and retains the
+    /// context, which is nil if the closure captures nothing; the code that removes the handler releases it.
+    @inline(__always)
+    fileprivate init<Shape>(retaining shape: Shape) {
+      self = unsafeBitCast(shape, to: pubsub_handler.self)
+      if let context { _ = Unmanaged<AnyObject>.fromOpaque(context).retain() }
       // The closure must live until its context is retained. The struct and not the closure is kept alive: a closure that is
       // passed to a generic function is wrapped in a new one.
-      let shape = ClosureShape(body: body)
-      defer { _fixLifetime(shape) }
-      return .init(retained(unsafeBitCast(shape, to: Words.self)))
+      _fixLifetime(shape)
+    }
+
+    /// Makes a handler of a closure.
+    static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
+      .init(retaining: ClosureShape(body: body))
     }
 
     /// Makes a handler of a main-actor closure; posts call it on the main actor only.
     static func of<Value>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
-      let shape = MainActorClosureShape(body: body)
-      defer { _fixLifetime(shape) }
-      return .init(retained(unsafeBitCast(shape, to: Words.self)))
+      .init(retaining: MainActorClosureShape(body: body))
     }
   }
 
@@ -96,10 +91,11 @@
   /// It is an unowned count: a Swift `weak` reference would move the object's counts to a side table for good, which
   /// would slow down the program's own retains and releases of the object.
   struct ObjectReference: @unchecked Sendable {
-    fileprivate let pointer: UnsafeMutableRawPointer?
+    private let pointer: UnsafeMutableRawPointer
 
     init(_ object: any AnyObject & Sendable) {
-      pointer = swift_unownedRetain(Unmanaged.passUnretained(object as AnyObject).toOpaque())
+      pointer = Unmanaged.passUnretained(object as AnyObject).toOpaque()
+      swift_unownedRetain(pointer)
     }
 
     var object: (any AnyObject & Sendable)? {
@@ -113,67 +109,26 @@
     func end() { swift_unownedRelease(pointer) }
   }
 
-  /// The owner of a subscription and its handler, in the layout that C reads.
-  struct OwnedCall: @unchecked Sendable {
-    private var words = pubsub_owned()
-
-    /// Makes the value for a subscription without an owner.
-    init() {}
-
-    init(_ owner: any AnyObject & Sendable) { words.owner = ObjectReference(owner).pointer }
-
-    fileprivate init(_ owner: any AnyObject & Sendable, _ closure: Words) {
-      self.init(owner)
-      (words.function, words.context) = (closure.function, closure.context)
-    }
-
-    /// Returns the context of the closure, which must be released when the handler is removed.
-    func captured(by handler: pubsub_handler) -> UnsafeMutableRawPointer? {
-      handler.function == pubsub_owned_call() ? words.context : handler.context
-    }
-
-    /// The owner; nil if the subscription has none, or if the owner has been released.
-    var owner: (any AnyObject & Sendable)? { reference?.object }
-    var hasOwner: Bool { words.owner != nil }
-
-    private var reference: ObjectReference? { words.owner.map { ObjectReference(pointer: $0) } }
-
-    /// Releases the unowned reference to the owner; the value must not be used afterward.
-    func end() { reference?.end() }
-  }
-
   extension Registration {
     /// Makes a registration for an owner, and its handler.
     static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
-      _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
-      _ body: @escaping @Sendable (Owner, E) throws -> Void
-    ) -> (Registration, pubsub_handler) {
-      let shape = OwnedShape(body: body)
-      defer { _fixLifetime(shape) }
-      return makeOwned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
-    }
+      _ details: SubscriptionDetails, in core: BusCore, _ body: @escaping @Sendable (Owner, E) throws -> Void
+    ) -> (Registration, pubsub_handler) { makeOwned(details, in: core, .init(retaining: OwnedShape(body: body))) }
 
     /// Makes a registration for an owner, and its main-actor handler.
     static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
-      _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
-      onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
+      _ details: SubscriptionDetails, in core: BusCore, onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      let shape = MainActorOwnedShape(body: body)
-      defer { _fixLifetime(shape) }
-      return makeOwned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
+      makeOwned(details, in: core, .init(retaining: MainActorOwnedShape(body: body)))
     }
 
     private static func makeOwned(
-      _ details: SubscriptionDetails, in core: BusCore, by owner: any AnyObject & Sendable, _ closure: Words
+      _ details: SubscriptionDetails, in core: BusCore, _ closure: pubsub_handler
     ) -> (Registration, pubsub_handler) {
-      let registration = Registration(details, core: core, owned: OwnedCall(owner, retained(closure)))
+      let registration = Registration(details, core: core, calling: closure)
       // The handler's context is the registration, unretained: the entry in the store keeps the registration alive.
       let context = UnsafeMutableRawPointer(Unmanaged.passUnretained(registration).toOpaque())
       return (registration, pubsub_handler(function: pubsub_owned_call(), context: context))
     }
-  }
-
-  extension ObjectReference {
-    fileprivate init(pointer: UnsafeMutableRawPointer) { self.pointer = pointer }
   }
 #endif

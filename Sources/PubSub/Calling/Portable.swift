@@ -59,44 +59,23 @@
     func end() {}
   }
 
-  /// The owner of a subscription, if it has one.
-  struct OwnedCall: Sendable {
-    private var reference: ObjectReference?
-
-    init() {}
-
-    init(_ owner: any AnyObject & Sendable) { reference = ObjectReference(owner) }
-
-    /// Returns the box, which must be released when the handler is removed.
-    func captured(by handler: pubsub_handler) -> UnsafeMutableRawPointer? { handler.context }
-
-    /// The owner; nil if the subscription has none, or if the owner has been released.
-    var owner: (any AnyObject & Sendable)? { reference?.object }
-    var hasOwner: Bool { reference != nil }
-
-    func end() {}
-  }
-
   extension Registration {
     static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
-      _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
-      _ body: @escaping @Sendable (Owner, E) throws -> Void
+      _ details: SubscriptionDetails, in core: BusCore, _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      let registration = Registration(details, core: core, owned: OwnedCall(owner))
+      let registration = Registration(details, core: core)
       // The registration lives as long as a store holds the box.
-      let handler = pubsub_handler.of { [weak owner, unowned(unsafe) registration] (event: E) in
-        guard let owner else { return registration.ownerIsGone() }
-        try body(owner, event)
+      let handler = pubsub_handler.of { [unowned(unsafe) registration] (event: E) in
+        guard let owner = registration.owner else { return registration.ownerIsGone() }
+        try body(unsafeDowncast(owner, to: Owner.self), event)
       }
       return (registration, handler)
     }
 
     static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
-      _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
-      onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
+      _ details: SubscriptionDetails, in core: BusCore, onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      makeOwned(details, in: core, by: owner) { owner, event in try MainActor.assumeIsolated { try body(owner, event) }
-      }
+      makeOwned(details, in: core) { owner, event in try MainActor.assumeIsolated { try body(owner, event) } }
     }
   }
 #endif

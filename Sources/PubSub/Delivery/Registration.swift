@@ -6,8 +6,12 @@ internal import Synchronization
 ///
 /// The ``EventBus/Subscription`` keeps it alive, and so does each store entry of its handler.
 final class Registration: @unchecked Sendable {
-  /// The owner and, in the direct build, its handler; the first stored property, because C reads it there.
-  let owned: OwnedCall
+  /// The owner; nil if the subscription has none.
+  ///
+  /// It and the next property are the first stored ones, because in the direct build C reads them there (`pubsub_owned`).
+  private let ownerReference: ObjectReference?
+  /// In the direct build, the closure that takes the owner.
+  private let ownedClosure: pubsub_handler
   /// The identifier, which rises with each subscription of a bus; set, under the bus's lock, before a post can reach
   /// the handler.
   var id: UInt64 = 0
@@ -28,9 +32,11 @@ final class Registration: @unchecked Sendable {
   private let isRemoved = Atomic(false)
 
   init(
-    _ details: SubscriptionDetails, core: BusCore, receiver: Receiver? = nil, owned: OwnedCall? = nil
+    _ details: SubscriptionDetails, core: BusCore, receiver: Receiver? = nil,
+    calling ownedClosure: pubsub_handler = .init(function: pubsub_cancelled(), context: nil)
   ) {
-    self.owned = owned ?? details.owner.map { OwnedCall($0) } ?? OwnedCall()
+    ownerReference = details.owner.map(ObjectReference.init)
+    self.ownedClosure = ownedClosure
     site = core.site(of: details.subscriber)
     priority = details.priority
     self.core = core
@@ -40,7 +46,7 @@ final class Registration: @unchecked Sendable {
   }
 
   deinit {
-    owned.end()
+    ownerReference?.end()
     subjectReference?.end()
   }
 
@@ -53,13 +59,13 @@ final class Registration: @unchecked Sendable {
   var mailbox: (any AnyMailbox)? { receiverReference?.mailbox }
 
   /// The owner; nil if there is none, or if it has been released.
-  var owner: (any AnyObject & Sendable)? { owned.owner }
+  var owner: (any AnyObject & Sendable)? { ownerReference?.object }
 
   /// Whether no new call of the handler can begin.
   var hasEnded: Bool { isRemoved.load(ordering: .acquiring) || isExpired }
 
   /// Whether the subscription can end without being cancelled: it has an owner or a subject.
-  var isTied: Bool { owned.hasOwner || subjectReference != nil }
+  var isTied: Bool { ownerReference != nil || subjectReference != nil }
 
   /// Whether the owner or the subject has been released, so that no event will be delivered any more.
   var isExpired: Bool { isExpired { _ in } }
@@ -68,15 +74,18 @@ final class Registration: @unchecked Sendable {
   ///
   /// A caller that holds a lock keeps them until after it: the check retains them, and its release may be the last.
   func isExpired(keeping keep: (any AnyObject & Sendable) -> Void) -> Bool {
-    if owned.hasOwner {
-      guard let object = owned.owner else { return true }
+    func isGone(_ reference: ObjectReference?) -> Bool {
+      guard let reference else { return false }
+      guard let object = reference.object else { return true }
       keep(object)
+      return false
     }
-    if let subjectReference {
-      guard let object = subjectReference.object else { return true }
-      keep(object)
-    }
-    return false
+    return isGone(ownerReference) || isGone(subjectReference)
+  }
+
+  /// Returns the context to release with a handler: that of the closure that takes the owner, or the handler's own.
+  func captured(by handler: pubsub_handler) -> UnsafeMutableRawPointer? {
+    handler.function == pubsub_owned_call() ? ownedClosure.context : handler.context
   }
 
   /// Ends the subscription: a post has found that the owner has been released, and the handler does not get the event.

@@ -115,7 +115,7 @@ struct Captured {
 
   init(by handler: pubsub_handler, _ entry: HandlerBlock.Entry) {
     if let registration = entry.registration {
-      context = registration.owned.captured(by: handler)
+      context = registration.captured(by: handler)
       self.registration = Unmanaged.passUnretained(registration).toOpaque()
     } else {
       context = handler.context

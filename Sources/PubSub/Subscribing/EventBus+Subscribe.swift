@@ -95,7 +95,7 @@ extension EventBus {
     let only = OnceOnly(if: once)
     var called = handler
     if let only { called = { if only.begin() { try handler($0, $1) } } }
-    return register(type, only, Registration.makeOwned(details, in: core, by: owner, called))
+    return register(type, only, Registration.makeOwned(details, in: core, called))
   }
 
   /// Subscribes a handler for an owner; it is called on the main actor, before the post returns.
@@ -133,8 +133,7 @@ extension EventBus {
         if only?.begin() ?? true { try handler($0, $1) }
       }
     }
-    let subscription = register(
-      type, only, Registration.makeOwned(details, in: core, by: owner, onMainActor: called))
+    let subscription = register(type, only, Registration.makeOwned(details, in: core, onMainActor: called))
     if pending?.isDue ?? false, !subscription.isCancelled {
       call({ try called(owner, $0) }, withLatestOf: type, subscription.subscriber, from: subject)
     }
