@@ -25,10 +25,10 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
-    let only = OnceOnly(if: once)
+    let first = FirstCall(once: once)
     var called = handler
-    if let only { called = { if only.begin() { try handler($0) } } }
-    return register(type, from: subject, priority, label, fileID, line, only, .of(called))
+    if let first { called = { if first.begin() { try handler($0) } } }
+    return register(type, from: subject, priority, label, fileID, line, once: first, .of(called))
   }
 
   /// Subscribes a handler that is called on the main actor, before the post returns.
@@ -52,16 +52,12 @@ extension EventBus {
     replay: ImmediateReplay<E> = .none, once: Bool = false, label: String? = nil, fileID: String = #fileID,
     line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
-    let (only, pending) = (OnceOnly(if: once), PendingReplay(if: replay.isLatest))
+    let first = FirstCall(once: once, replays: replay.isLatest)
     var called = handler
-    if only != nil || pending != nil {
-      called = {
-        pending?.isDue = false
-        if only?.begin() ?? true { try handler($0) }
-      }
-    }
-    let subscription = register(type, from: subject, priority, label, fileID, line, only, .of(onMainActor: called))
-    if pending?.isDue ?? false, !subscription.isCancelled {
+    if let first { called = { if first.begin() { try handler($0) } } }
+    let subscription = register(
+      type, from: subject, priority, label, fileID, line, once: once ? first : nil, .of(onMainActor: called))
+    if replay.isLatest, first?.hasBegun == false, !subscription.isCancelled {
       call(called, withLatestOf: type, subscription.subscriber, from: subject)
     }
     return subscription
@@ -92,10 +88,10 @@ extension EventBus {
     _ handler: @escaping @Sendable (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let only = OnceOnly(if: once)
+    let first = FirstCall(once: once)
     var called = handler
-    if let only { called = { if only.begin() { try handler($0, $1) } } }
-    return register(type, only, Registration.makeOwned(details, in: core, called))
+    if let first { called = { if first.begin() { try handler($0, $1) } } }
+    return register(type, once: first, Registration.makeOwned(details, in: core, called))
   }
 
   /// Subscribes a handler for an owner; it is called on the main actor, before the post returns.
@@ -125,16 +121,12 @@ extension EventBus {
     line: Int = #line, _ handler: @escaping @MainActor (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let (only, pending) = (OnceOnly(if: once), PendingReplay(if: replay.isLatest))
+    let first = FirstCall(once: once, replays: replay.isLatest)
     var called = handler
-    if only != nil || pending != nil {
-      called = {
-        pending?.isDue = false
-        if only?.begin() ?? true { try handler($0, $1) }
-      }
-    }
-    let subscription = register(type, only, Registration.makeOwned(details, in: core, onMainActor: called))
-    if pending?.isDue ?? false, !subscription.isCancelled {
+    if let first { called = { if first.begin() { try handler($0, $1) } } }
+    let subscription = register(
+      type, once: once ? first : nil, Registration.makeOwned(details, in: core, onMainActor: called))
+    if replay.isLatest, first?.hasBegun == false, !subscription.isCancelled {
       call({ try called(owner, $0) }, withLatestOf: type, subscription.subscriber, from: subject)
     }
     return subscription
@@ -199,7 +191,7 @@ extension EventBus {
   /// Calls the handler of a new subscription with the latest event, if there is one.
   ///
   /// Main-actor events are posted on the main actor, which is busy here. So only code that subscribing itself has run can
-  /// have posted one in between (see ``PendingReplay``).
+  /// have posted one in between (see ``FirstCall``).
   private func call<E: MainActorEvent>(
     _ handler: @MainActor (E) throws -> Void, withLatestOf type: E.Type, _ subscriber: Subscriber,
     from subject: Subject?

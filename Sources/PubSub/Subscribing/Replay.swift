@@ -41,14 +41,3 @@ extension EventBus.ImmediateReplay where E: StickyEvent {
   /// The latest event, if there is one.
   @MainActor public static var latest: Self { Self(isLatest: true) }
 }
-
-/// Whether a new handler is still to be called with the latest main-actor event; its first call ends that.
-///
-/// Subscribing releases what cancelled subscribers had captured. Code that runs then may post, and the handler receives
-/// that later event instead, or cancel the subscription. Only code on the main actor uses this object once it is made.
-final class PendingReplay: @unchecked Sendable {
-  var isDue = true
-
-  /// Makes the object for a subscription with replay; nil for any other.
-  init?(if isLatest: Bool) { if !isLatest { return nil } }
-}
