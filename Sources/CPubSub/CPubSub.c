@@ -26,6 +26,14 @@ static pubsub_helpers helpers;
 
 void pubsub_set_helpers(const pubsub_helpers *given) { helpers = *given; }
 
+#ifdef PUBSUB_HOOKS
+pubsub_scheduler pubsub_present_scheduler;
+
+void pubsub_install_scheduler(pubsub_scheduler scheduler) {
+    __atomic_store_n(&pubsub_present_scheduler, scheduler, __ATOMIC_RELEASE);
+}
+#endif
+
 // MARK: Functions of handlers
 
 /// Makes the code of a function different from all others: a linker may give equal functions one address (--icf=all), and

@@ -80,9 +80,9 @@ extension BusCore {
     var released = Released()
     // The result leaves through a variable: as the closure's result it would have to be `sending`.
     var result: Result?
-    Hook.locks(self)
+    Hook.lock(PUBSUB_LOCKS, of: self)
     lock.withLock { _ in result = body(&released) }
-    Hook.hasUnlocked(self)
+    Hook.lock(PUBSUB_HAS_UNLOCKED, of: self)
     Hook.step("lock: look what is owed")
     // First: what is released below may run the program's code, which may wait for a drain.
     endRunsIfOwed()
@@ -94,10 +94,10 @@ extension BusCore {
   private func withLockIfAvailable(_ body: (inout Released) -> Void) -> Bool {
     var released = Released()
     let wasFree: Void? = lock.withLockIfAvailable { _ in
-      Hook.hasLocked(self)
+      Hook.lock(PUBSUB_HAS_LOCKED, of: self)
       body(&released)
     }
-    if wasFree != nil { Hook.hasUnlocked(self) }
+    if wasFree != nil { Hook.lock(PUBSUB_HAS_UNLOCKED, of: self) }
     released.finish()
     return wasFree != nil
   }

@@ -83,9 +83,9 @@ class HandlerStore: @unchecked Sendable {
 
   func underStickyLock<Result>(_ body: () -> Result) -> Result {
     var result: Result?
-    Hook.locks(self)
+    Hook.lock(PUBSUB_LOCKS, of: self)
     stickyLock.withLock { result = body() }
-    Hook.hasUnlocked(self)
+    Hook.lock(PUBSUB_HAS_UNLOCKED, of: self)
     return result.unsafelyUnwrapped
   }
 }

@@ -1,6 +1,4 @@
-#if PUBSUB_HOOKS
-  internal import CPubSub
-#endif
+internal import CPubSub
 
 /// The hook points in the Swift code, which correspond to those in C (PubSubHooks.h).
 ///
@@ -14,27 +12,11 @@ enum Hook {
     #endif
   }
 
-  /// Marks that the thread is about to take a lock, which another thread may hold.
+  /// Reports what the thread does with the lock of an object.
   @inline(__always)
-  static func locks(_ owner: AnyObject) {
+  static func lock(_ move: pubsub_move, of owner: AnyObject) {
     #if PUBSUB_HOOKS
-      tell(PUBSUB_LOCKS, "lock", owner)
-    #endif
-  }
-
-  /// Marks that the thread has taken a lock that was free.
-  @inline(__always)
-  static func hasLocked(_ owner: AnyObject) {
-    #if PUBSUB_HOOKS
-      tell(PUBSUB_HAS_LOCKED, "lock", owner)
-    #endif
-  }
-
-  /// Marks that the thread has released a lock.
-  @inline(__always)
-  static func hasUnlocked(_ owner: AnyObject) {
-    #if PUBSUB_HOOKS
-      tell(PUBSUB_HAS_UNLOCKED, "unlock", owner)
+      tell(move, move == PUBSUB_HAS_UNLOCKED ? "unlock" : "lock", owner)
     #endif
   }
 
