@@ -25,7 +25,6 @@ extension BusCore {
           let (id, site) = (core.nextID, core.sites.site(fileID, line))
           core.useID(id)
           store.add(handler, .init(id: id, site: site, priority), &core.garbage)
-          core.followWatchers(of: store)
           return (id, site)
         }
         return EventBus.Subscription(id, at: site, in: store)
@@ -131,7 +130,6 @@ extension BusCore {
       return false
     }
     store.add(handler, entry, from: subject, &garbage)
-    followWatchers(of: store)
     return true
   }
 }
@@ -147,10 +145,7 @@ extension pubsub_handler {
 
 extension BusCore {
   func remove(_ id: UInt64, from store: HandlerStore) {
-    withLock { released in
-      store.remove(id, &garbage, into: &released)
-      followWatchers(of: store)
-    }
+    withLock { released in store.remove(id, &garbage, into: &released) }
   }
 
   /// Returns whether a plain subscription is still in its store.
@@ -163,7 +158,6 @@ extension BusCore {
       let wildcard = index.map { wildcards.remove(at: $0) }
       for store in registration.store.map({ [$0] }) ?? stores {
         store.remove(registration.id, from: registration.subjectAddress, &garbage, into: &released)
-        if wildcard == nil { followWatchers(of: store) }
       }
       if wildcard != nil { followWatchers() }
       return wildcard
@@ -182,7 +176,6 @@ extension BusCore {
           store.remove(entry.id, &garbage, into: &released)
         }
       }
-      followWatchers()
     }
     // Subscriptions may keep the core for long.
     for store in withLock({ _ in stores }) { store.removeLatest(forGood: true) }

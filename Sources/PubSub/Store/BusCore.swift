@@ -230,10 +230,6 @@ extension BusCore {
     (undelivered?.watcherCount ?? 0) > 0 || !tracers.withLock { $0.isEmpty }
   }
 
-  /// Follows a change of the subscriptions to `Undelivered`; the caller holds the lock.
-  @inline(__always)
-  func followWatchers(of store: HandlerStore) { if store === undelivered { followWatchers() } }
-
   /// Sets the flags that send posts through the general path while there are watchers.
   ///
   /// The caller holds the lock, and has changed the tracers, the wildcards or the subscriptions to `Undelivered`.

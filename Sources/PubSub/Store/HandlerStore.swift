@@ -142,7 +142,10 @@ extension HandlerStore {
   private func count(_ entry: HandlerBlock.Entry, _ change: Int, ofSubject: Bool) {
     if entry.isAsynchronous { count(&receiverCount, change, Int(PUBSUB_RECEIVERS)) }
     if ofSubject { count(&subjectCount, change, Int(PUBSUB_SUBJECTS)) }
-    if reportKind == .undelivered, !ofSubject, entry.registration?.isToAll != true { watcherCount += change }
+    if reportKind == .undelivered, !ofSubject, entry.registration?.isToAll != true {
+      watcherCount += change
+      core.followWatchers()
+    }
   }
 
   private func count(_ count: inout Int, _ change: Int, _ flag: Int) {
