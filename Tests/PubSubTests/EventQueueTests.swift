@@ -52,7 +52,10 @@ import Testing
     if let gap = queue.takeGap() { return .missed(gap.count) }
     if queue.events.isEmpty { return nil }
     let isMarked = queue.nextMarked == queue.events.first
-    let event = queue.takeFirst(as: Box.self).number
+    var batch = RawEvents()
+    queue.refill(&batch, as: Box.self)
+    let event = batch.takeFirst(as: Box.self).number
+    batch.free()
     let mark = isMarked ? queue.takeMark() : nil
     #expect(mark?.reportKind == Self.report(of: event), "each event keeps what it was posted with")
     guard let delivery = mark?.delivery else { return .event(event) }
@@ -129,7 +132,8 @@ import Testing
       next = batch.end
       queue.append(round * 100 + round, .posted)
       for number in 0..<round { #expect(batch.takeFirst(as: Int.self) == round * 100 + number) }
-      #expect(queue.takeFirst(as: Int.self) == round * 100 + round)
+      queue.refill(&batch, as: Int.self)
+      #expect(batch.takeFirst(as: Int.self) == round * 100 + round)
       next += 1
     }
     batch.free()
@@ -161,12 +165,19 @@ import Testing
     var queue = EventQueue(.unbounded)
     for number in 0..<100 { queue.append(Box(number), .promised) }
     #expect(queue.marks.isEmpty)
-    for number in 0..<100 { #expect(queue.takeFirst(as: Box.self).number == number) }
+    var batch = RawEvents()
+    queue.refill(&batch, as: Box.self)
+    for number in 0..<100 { #expect(batch.takeFirst(as: Box.self).number == number) }
+    batch.free()
     released(queue.removeAll().0)
     var bounded = EventQueue(.bounded(1, dropping: .oldest))
     for number in 0..<3 { bounded.append(Box(number), .promised) }
     #expect(bounded.marks.count == 3)
-    for number in 0..<3 { #expect(bounded.takeFirst(as: Box.self).number == number) }
+    for number in 0..<3 {
+      bounded.refill(&batch, as: Box.self)
+      #expect(batch.takeFirst(as: Box.self).number == number)
+    }
+    batch.free()
     released(bounded.removeAll().0)
   }
 }

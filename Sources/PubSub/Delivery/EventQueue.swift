@@ -117,8 +117,6 @@ struct EventQueue {
     return gaps.removeFirst()
   }
 
-  mutating func takeFirst<E>(as type: E.Type) -> E { events.takeFirst(as: type) }
-
   /// Moves events to an empty batch, if there are any; their marks stay here.
   ///
   /// With a bound it moves one: an event in a batch no longer counts toward the bound.

@@ -58,37 +58,30 @@ extension BusCore {
   ) {
     let store = typedStore(for: type)
     let subject = registration.subject
+    var replayed: E?
     let isInserted = withLock { released in
-      let handler = pubsub_handler(receiver)
-      guard store.isSticky else {
+      func insert() -> Bool {
         assignID(to: registration, in: store)
-        return insert(handler, registration, isAsynchronous: true, into: store, &released)
+        return self.insert(pubsub_handler(receiver), registration, isAsynchronous: true, into: store, &released)
       }
+      guard store.isSticky else { return insert() }
       // Take the identifier under the order lock, too: a post that has stored its event before must not deliver it to this
       // handler. `PostUnderWay` reads the next identifier under the same lock.
-      var isInserted = false
-      let replayed: E? = store.underStickyLock {
-        assignID(to: registration, in: store)
-        isInserted = insert(handler, registration, isAsynchronous: true, into: store, &released)
-        guard replay.isLatest, isInserted, subject != nil || registration.subjectAddress == nil else { return nil }
-        let latest = store.latestUnderLock(from: subject)
-        if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
-        return latest
+      return store.underStickyLock {
+        guard insert() else { return false }
+        if replay.isLatest, subject != nil || registration.subjectAddress == nil {
+          replayed = store.latestUnderLock(from: subject)
+        }
+        if let replayed { withUnsafePointer(to: replayed) { _ = receiver.hold($0, of: store, .posted) } }
+        return true
       }
-      // Release the event after the lock: its deinitializer may call the bus.
-      if let replayed { released.add(Kept(replayed)) }
-      return isInserted
     }
+    // Release the event after the lock: its deinitializer may call the bus.
+    withExtendedLifetime(replayed) {}
     // No store holds the handler, so nothing else would ever end the registration.
     if !isInserted { return registration.cancel() }
     Posting.withoutSubject(receiver.wake)
     if registration.isTied { sweepIfDue() }
-  }
-
-  /// An object that holds a value until the lock has been released.
-  private final class Kept<Value> {
-    let value: Value
-    init(_ value: Value) { self.value = value }
   }
 
   /// Adds a handler of every event, or of the events of one name; linear in the number of event types.
