@@ -6,7 +6,7 @@ struct HandlerRun: Sendable {
   /// The default budget of a wait inside a handler.
   static let waitBudget: Duration = .seconds(30)
 
-  let receiver: any AnyMailbox
+  let receiver: AnyMailbox
   /// The number of the run among the runs of its receiver.
   let number: UInt64
   /// The type of the event; nil for a number of lost events of unknown types.

@@ -1,13 +1,54 @@
 internal import Scheduling
 internal import Synchronization
 
+/// A mailbox, whatever the type of its events: its state, and whether its handler runs.
+class AnyMailbox: Receiver, @unchecked Sendable {
+  final let subscriber: EventBus.Subscriber
+  /// The subscription, which ends when its owner has been released, or after its only event; set before any event is held.
+  final weak var registration: Registration?
+  fileprivate final let state: Guarded<MailboxState>
+  /// The number of the present run, which is odd; an even number while no handler runs.
+  ///
+  /// Only the mailbox's task writes it, so it needs no read-modify-write.
+  fileprivate final let runs = Atomic<UInt64>(0)
+  /// Whether the mailbox is closed; the task reads it before each event, so that cancelling works within a batch.
+  fileprivate final let closed = Atomic(false)
+
+  fileprivate init(_ subscriber: EventBus.Subscriber, _ state: MailboxState) {
+    self.subscriber = subscriber
+    self.state = Guarded(state)
+  }
+
+  override final var mailbox: AnyMailbox? { self }
+
+  /// Whether the subscription has ended.
+  final var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+  /// The number of the handler's run that is under way; nil if none is.
+  final var runUnderWay: UInt64? {
+    let number = runs.load(ordering: .acquiring)
+    return number & 1 == 1 ? number : nil
+  }
+
+  /// Removes an event for which its post no longer waits.
+  func withdraw(_ delivery: AwaitedDelivery) { preconditionFailure("a subclass must override this method") }
+
+  /// Cancels the run that handles an event, if that run has not ended.
+  final func cancelRun(of delivery: AwaitedDelivery) { state.withLock { $0.cancelTask(at: delivery) }?.cancel() }
+
+  /// Calls the action when the mailbox has no task; immediately if that is the case now.
+  final func whenIdle(_ action: @escaping @Sendable () -> Void) {
+    if !state.withLock({ $0.keepsUntilIdle(action) }) { action() }
+  }
+}
+
 /// The queue of one asynchronous handler, which is called with one event at a time, in the order of posting.
 ///
 /// A mailbox starts a task for each burst of events, and has no task while it is idle. The task inherits nothing from
 /// the poster that woke the mailbox: it has the priority of the code that subscribed, and no task-local value.
 ///
 /// `Element` is an event type or `any EventBus.Event`.
-final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
+final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
   /// What a mailbox calls, in a struct: a closure that is itself the value of a generic type costs a wrapper each time
   /// that it is read.
   struct Handler: Sendable {
@@ -19,7 +60,6 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     static var cancelled: Self { Self(call: { _ in throw HandlerRun.Cancelled() }, missed: nil) }
   }
 
-  let subscriber: EventBus.Subscriber
   /// The type of all events; nil if they may have different types.
   private let eventType: (any EventBus.Event.Type)?
   /// Makes the element for the event of a store at an address.
@@ -36,36 +76,24 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   /// The ``SharedObject`` of the code that subscribed; weak, because the object may keep the bus alive.
   private let shared: WeakReference?
   private weak let bus: EventBus?
-  /// Ends the subscription, when its owner has been released, or after its only event; set before any event is held.
-  var endSubscription: (@Sendable () -> Void)?
   private let isOnce: Bool
-  private let state: Guarded<MailboxState>
-  /// The number of the present run, which is odd; an even number while no handler runs.
-  ///
-  /// Only the mailbox's task writes it, so it needs no read-modify-write.
-  private let runs = Atomic<UInt64>(0)
-  /// Whether the mailbox is closed; the task reads it before each event, so that cancelling works within a batch.
-  private let closed = Atomic(false)
 
   init(
     _ subscriber: EventBus.Subscriber, bus: EventBus, _ buffering: EventBus.Buffering, once: Bool, _ handler: Handler,
     eventType: (any EventBus.Event.Type)?, element: @escaping @Sendable (UnsafeRawPointer, HandlerStore) -> Element
   ) {
-    (self.subscriber, self.bus, self.eventType, self.element) = (subscriber, bus, eventType, element)
+    (self.bus, self.eventType, self.element) = (bus, eventType, element)
     self.handler = Guarded(handler)
     tasks = bus.tasks
     priority = Task.currentPriority
     shared = SharedObject.current.map(WeakReference.init)
     isOnce = once
-    state = Guarded(MailboxState(buffering, once: once))
-    super.init()
+    super.init(subscriber, MailboxState(buffering, once: once))
   }
 
   deinit {
     for events in state.withLock({ $0.close() }).events { events.release(as: Element.self) }
   }
-
-  override var mailbox: (any AnyMailbox)? { self }
 
   override func close() {
     closed.store(true, ordering: .releasing)
@@ -94,6 +122,16 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     let (starts, dropped) = state.withLock { ($0.startsTask(), $0.queue.takeDropped()) }
     dropped?.release(as: Element.self)
     if starts { startTask(with: RawEvents()) }
+  }
+
+  override func withdraw(_ delivery: AwaitedDelivery) {
+    // The removed event is released after the lock: its deinitializer may call the bus.
+    _ = state.withLock { state -> Element? in
+      let removed = state.queue.withdraw(delivery, as: Element.self)
+      // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription to one event must take the next.
+      if removed != nil || state.isAt(delivery) { state.updateHasItsEvent() }
+      return removed
+    }
   }
 }
 
@@ -155,10 +193,10 @@ extension Mailbox {
         try await call(handler, with: element, run)
       }
       // Before the delivery ends: when the poster goes on, the subscription has ended.
-      if isOnce { endSubscription?() }
+      if isOnce { registration?.cancel() }
       delivery?.end(.delivered)
     } catch {
-      if isOnce { endSubscription?() }
+      if isOnce { registration?.cancel() }
       finish(run, throwing: error, element as? any EventBus.Event, for: delivery)
     }
   }
@@ -190,7 +228,7 @@ extension Mailbox {
     case is HandlerRun.Cancelled: delivery?.end(.cancelled)
     case is HandlerRun.OwnerIsGone:
       delivery?.end(.cancelled)
-      endSubscription?()
+      registration?.cancel()
     default:
       let isFailure = error.isFailure
       let postFailure = { [self] (hasRecipient: Bool) in
@@ -224,32 +262,5 @@ extension Mailbox {
   private func noteEnd(of run: HandlerRun) {
     if run.reportKind != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
     runs.store(run.number + 1, ordering: .releasing)
-  }
-}
-
-// MARK: - The interface to the bus
-
-extension Mailbox: AnyMailbox {
-  var isClosed: Bool { closed.load(ordering: .acquiring) }
-
-  var runUnderWay: UInt64? {
-    let number = runs.load(ordering: .acquiring)
-    return number & 1 == 1 ? number : nil
-  }
-
-  func withdraw(_ delivery: AwaitedDelivery) {
-    // The removed event is released after the lock: its deinitializer may call the bus.
-    _ = state.withLock { state -> Element? in
-      let removed = state.queue.withdraw(delivery, as: Element.self)
-      // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription to one event must take the next.
-      if removed != nil || state.isAt(delivery) { state.updateHasItsEvent() }
-      return removed
-    }
-  }
-
-  func cancelRun(of delivery: AwaitedDelivery) { state.withLock { $0.cancelTask(at: delivery) }?.cancel() }
-
-  func whenIdle(_ action: @escaping @Sendable () -> Void) {
-    if !state.withLock({ $0.keepsUntilIdle(action) }) { action() }
   }
 }

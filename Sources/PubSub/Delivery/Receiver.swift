@@ -21,7 +21,7 @@ class Receiver: @unchecked Sendable {
   /// A mailbox drops those that it holds; the iterators of a sequence still return them.
   func close() { preconditionFailure("a subclass must override this method") }
 
-  var mailbox: (any AnyMailbox)? { nil }
+  var mailbox: AnyMailbox? { nil }
 
   /// Holds an event and wakes the receiver; returns false if it did not take the event.
   func take(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> Bool {
@@ -54,24 +54,4 @@ struct HoldOutcome: OptionSet {
   static let isHeld = HoldOutcome(rawValue: 1)
   /// The caller must call `wake()`: the receiver sleeps, or it has dropped an event that must be released.
   static let mustWake = HoldOutcome(rawValue: 2)
-}
-
-/// A mailbox, whatever the type of its events.
-protocol AnyMailbox: Receiver {
-  var subscriber: EventBus.Subscriber { get }
-
-  /// Whether the subscription has ended.
-  var isClosed: Bool { get }
-
-  /// The number of the handler's run that is under way; nil if none is.
-  var runUnderWay: UInt64? { get }
-
-  /// Removes an event for which its post no longer waits.
-  func withdraw(_ delivery: AwaitedDelivery)
-
-  /// Cancels the run that handles an event, if that run has not ended.
-  func cancelRun(of delivery: AwaitedDelivery)
-
-  /// Calls the action when the mailbox has no task; immediately if that is the case now.
-  func whenIdle(_ action: @escaping @Sendable () -> Void)
 }

@@ -43,6 +43,7 @@ final class Registration: @unchecked Sendable {
     receiverReference = receiver.map(ReceiverReference.init)
     subjectReference = details.subject.map(ObjectReference.init)
     subjectAddress = Posting.address(of: details.subject)
+    receiver?.mailbox?.registration = self
   }
 
   deinit {
@@ -56,7 +57,7 @@ final class Registration: @unchecked Sendable {
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
 
   /// The mailbox of an asynchronous handler; nil once the subscription has ended and no task or post has the mailbox any more.
-  var mailbox: (any AnyMailbox)? { receiverReference?.mailbox }
+  var mailbox: AnyMailbox? { receiverReference?.mailbox }
 
   /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { ownerReference?.object }
@@ -125,7 +126,7 @@ private final class ReceiverReference: Sendable {
 
   init(_ receiver: Receiver) { state = Guarded(State(receiver: receiver)) }
 
-  var mailbox: (any AnyMailbox)? { state.withLock { $0.receiver ?? $0.former }?.mailbox }
+  var mailbox: AnyMailbox? { state.withLock { $0.receiver ?? $0.former }?.mailbox }
 
   /// Closes the receiver, and releases it.
   func end() {

@@ -6,7 +6,7 @@ protocol Cancellable: AnyObject, Sendable {
   /// The core of the bus.
   var core: BusCore { get }
   /// The mailbox of an asynchronous handler; nil for a synchronous one.
-  var mailbox: (any AnyMailbox)? { get }
+  var mailbox: AnyMailbox? { get }
 
   func cancel()
 

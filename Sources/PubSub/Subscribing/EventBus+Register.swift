@@ -1,6 +1,7 @@
 internal import CPubSub
+internal import Scheduling
 
-// Registering synchronous handlers.
+// MARK: - Synchronous handlers
 
 extension EventBus {
   /// Registers a synchronous handler; `first` ends a subscription to one event.
@@ -36,5 +37,58 @@ extension EventBus {
       wildcard.body = { event in if first.begin() { try handler(event) } }
     }
     core.add(wildcard)
+  }
+}
+
+// MARK: - Mailboxes and sequences, whose events the poster does not handle
+
+extension EventBus {
+  func registerMailbox<E: Event>(
+    _ type: E.Type, _ details: SubscriptionDetails, _ replay: Replay<E>, _ buffering: Buffering, once: Bool,
+    _ handler: Mailbox<E>.Handler
+  ) -> Registration {
+    let mailbox = Mailbox(details.subscriber, bus: self, buffering, once: once, handler, eventType: E.self) {
+      event, _ in event.assumingMemoryBound(to: E.self).pointee
+    }
+    let registration = Registration(details, core: core, receiver: mailbox)
+    core.add(mailbox, registration, to: type, replay: replay)
+    return registration
+  }
+
+  func registerWildcardMailbox(
+    named name: EventName?, _ details: SubscriptionDetails, _ buffering: Buffering, once: Bool,
+    _ handler: Mailbox<any Event>.Handler
+  ) -> Registration {
+    let mailbox = Mailbox(details.subscriber, bus: self, buffering, once: once, handler, eventType: nil) {
+      event, store in store.event(at: event)
+    }
+    let registration = Registration(details, core: core, receiver: mailbox)
+    core.add(Wildcard(registration: registration, name: name, receiver: mailbox))
+    return registration
+  }
+
+  /// Makes a sequence; each of its iterators registers a buffer.
+  ///
+  /// The sequence keeps neither the bus nor the subject alive.
+  func registerSequence<E: Event, Element>(
+    of type: E.Type, _ details: SubscriptionDetails, replay: Replay<E>,
+    _ makeBuffer: @escaping @Sendable () -> EventBuffer<Element>
+  ) -> EventSequence<Element> {
+    let subject = details.subject.map(WeakReference.init)
+    var withoutSubject = details
+    withoutSubject.subject = nil
+    return EventSequence(
+      EventSource { [weak self, withoutSubject] in
+        let buffer = makeBuffer()
+        var details = withoutSubject
+        details.subject = subject?.object
+        guard let self, subject == nil || details.subject != nil else {
+          buffer.close()
+          return EventConsumer(buffer: buffer, subscription: nil)
+        }
+        let registration = Registration(details, core: core, receiver: buffer)
+        core.add(buffer, registration, to: type, replay: replay)
+        return EventConsumer(buffer: buffer, subscription: Subscription(registration))
+      })
   }
 }

@@ -145,7 +145,7 @@ extension EventBus.Subscription: Cancellable {
   var isPlain: Bool { site != nil }
 
   /// The mailbox; nil for a synchronous handler.
-  var mailbox: (any AnyMailbox)? {
+  var mailbox: AnyMailbox? {
     if case .registered(let registration) = target { registration.takeUnretainedValue().mailbox } else { nil }
   }
 

@@ -31,7 +31,7 @@ final class AwaitedPost: Sendable {
 
   private struct Slot {
     /// The mailbox; nil once the delivery has ended.
-    var mailbox: (any AnyMailbox)?
+    var mailbox: AnyMailbox?
     var isRunning = false
     var delivery: ObservedDelivery
   }
@@ -85,14 +85,14 @@ final class AwaitedPost: Sendable {
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// The mailboxes that the post waits for at present.
-  var awaited: [any AnyMailbox] { state.withLock { $0.slots.compactMap(\.mailbox) } }
+  var awaited: [AnyMailbox] { state.withLock { $0.slots.compactMap(\.mailbox) } }
 }
 
 // MARK: - Deliveries
 
 extension AwaitedPost {
   /// Begins to wait for a mailbox, to which the caller then gives the event; returns nil if the deadline has passed.
-  func add(_ mailbox: any AnyMailbox, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
+  func add(_ mailbox: AnyMailbox, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
     state.withLock { state in
       if state.isExpired { return nil }
       state.slots.append(Slot(mailbox: mailbox, delivery: delivery))
@@ -200,7 +200,7 @@ extension AwaitedPost {
     for (mailbox, delivery, isRunning) in open where isRunning { mailbox.cancelRun(of: delivery) }
   }
 
-  private func openDeliveries(in state: State) -> [(any AnyMailbox, AwaitedDelivery, isRunning: Bool)] {
+  private func openDeliveries(in state: State) -> [(AnyMailbox, AwaitedDelivery, isRunning: Bool)] {
     state.slots.indices.compactMap { index in
       let slot = state.slots[index]
       return slot.mailbox.map { ($0, AwaitedDelivery(post: self, index: index), slot.isRunning) }

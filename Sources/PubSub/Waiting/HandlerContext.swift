@@ -50,7 +50,7 @@ package struct HandlerContext: Sendable {
   /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
   ///
   /// Waits of drains count only on the way from the handler to the work; `WaitGraph.beginUnlessCircular` finds circles of drains.
-  func isChained(to receiver: any AnyMailbox) -> Bool {
+  func isChained(to receiver: AnyMailbox) -> Bool {
     if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.scope) { return true }
     guard let run, run.isUnderWay else { return false }
     if run.receiver === receiver { return true }

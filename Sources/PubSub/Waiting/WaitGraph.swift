@@ -10,7 +10,7 @@ enum WaitGraph {
   /// A target of a wait.
   enum Target {
     /// A mailbox, for the run of its handler.
-    case receiver(any AnyMailbox)
+    case receiver(AnyMailbox)
     case work(of: WorkScope)
   }
 
@@ -69,7 +69,7 @@ enum WaitGraph {
   /// The wait is for the handlers that `awaited` returns whenever the graph is searched. It looks for no circle: the post has
   /// each of them examined by `extend`.
   static func beginPost(
-    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [any AnyMailbox]
+    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [AnyMailbox]
   ) -> WaitToken? {
     guard let context else { return nil }
     return state.withLock { $0.begin(in: context) { awaited().map { .receiver($0) } } }
@@ -99,7 +99,7 @@ enum WaitGraph {
 
   /// Calls `extend`, which adds a mailbox to a wait that has begun; returns false, without the call, if that would
   /// close a circle.
-  static func extend(waitIn context: HandlerContext?, by receiver: any AnyMailbox, _ extend: () -> Void)
+  static func extend(waitIn context: HandlerContext?, by receiver: AnyMailbox, _ extend: () -> Void)
     -> Bool
   {
     guard let context else {
@@ -114,7 +114,7 @@ enum WaitGraph {
   }
 
   /// Returns whether the present run of a handler waits, along the chain of waits, for the work of a scope.
-  static func leads(from receiver: any AnyMailbox, to scope: WorkScope) -> Bool {
+  static func leads(from receiver: AnyMailbox, to scope: WorkScope) -> Bool {
     state.withLock { $0.leads(from: [.receiver(receiver)], to: HandlerContext(run: nil, work: scope)) }
   }
 }
