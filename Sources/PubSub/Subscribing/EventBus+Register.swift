@@ -71,16 +71,14 @@ extension EventBus {
   ///
   /// The sequence keeps neither the bus nor the subject alive.
   func registerSequence<E: Event, Element>(
-    of type: E.Type, _ details: SubscriptionDetails, replay: Replay<E>,
+    of type: E.Type, from subject: Subject?, _ details: SubscriptionDetails, replay: Replay<E>,
     _ makeBuffer: @escaping @Sendable () -> EventBuffer<Element>
   ) -> EventSequence<Element> {
-    let subject = details.subject.map(WeakReference.init)
-    var withoutSubject = details
-    withoutSubject.subject = nil
+    let subject = subject.map(WeakReference.init)
     return EventSequence(
-      EventSource { [weak self, withoutSubject] in
+      EventSource { [weak self] in
         let buffer = makeBuffer()
-        var details = withoutSubject
+        var details = details
         details.subject = subject?.object
         guard let self, subject == nil || details.subject != nil else {
           buffer.close()

@@ -89,7 +89,8 @@ extension EventBus {
     _ type: E.Type = E.self, from subject: Subject? = nil, priority: Priority = .normal,
     replay: Replay<E> = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
   ) -> EventSequence<E> {
-    registerSequence(of: type, SubscriptionDetails(subject, priority, label, fileID, line), replay: replay) {
+    let details = SubscriptionDetails(nil, priority, label, fileID, line)
+    return registerSequence(of: type, from: subject, details, replay: replay) {
       EventBuffer<E>(.unbounded, missed: nil) { event, _ in event.assumingMemoryBound(to: E.self).pointee }
     }
   }
@@ -114,7 +115,8 @@ extension EventBus {
     replay: Replay<E> = .none, buffering: Buffering, label: String? = nil, fileID: String = #fileID,
     line: Int = #line
   ) -> EventSequence<Received<E>> {
-    registerSequence(of: type, SubscriptionDetails(subject, priority, label, fileID, line), replay: replay) {
+    let details = SubscriptionDetails(nil, priority, label, fileID, line)
+    return registerSequence(of: type, from: subject, details, replay: replay) {
       EventBuffer<Received<E>>(buffering, missed: { .missed($0) }) { event, _ in
         .event(event.assumingMemoryBound(to: E.self).pointee)
       }
