@@ -239,7 +239,7 @@ extension Mailbox {
       guard let delivery else { return postFailure(false) }
       // With a ledger, `MeasuredPost.noteEnds` posts the failure that comes in time, on the poster's actor. Every other one is posted
       // here; one in time has a recipient, the report of `postAndWait`.
-      delivery.post.end(delivery, throwing: error) { isInTime in
+      delivery.post.end(delivery, .threw(error)) { isInTime in
         if !isInTime || !delivery.post.errorsAreInLedger { postFailure(isInTime) }
       }
     }

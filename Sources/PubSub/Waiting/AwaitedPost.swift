@@ -124,20 +124,15 @@ extension AwaitedPost {
     }
   }
 
-  /// Notes that the handler has returned, or will not be called, unless the deadline has passed.
-  func end(_ delivery: AwaitedDelivery, _ outcome: DeliveryReport.Outcome) {
-    let time = now()
-    let waiter = state.withLock { $0.end(delivery.index, outcome, at: time) ? $0.close(1) : nil }
-    waiter?.resume()
-  }
-
-  /// Notes that the handler has thrown.
+  /// Notes that the handler has returned or thrown, or will not be called, unless the deadline has passed.
   ///
   /// It calls `didNote` before the poster can go on, because the poster may then end the process. The argument is false after the
-  /// deadline: then the post does not take the error.
-  func end(_ delivery: AwaitedDelivery, throwing error: any Error, _ didNote: (_ isInTime: Bool) -> Void) {
+  /// deadline: then the post does not take the outcome.
+  func end(
+    _ delivery: AwaitedDelivery, _ outcome: DeliveryReport.Outcome, _ didNote: (_ isInTime: Bool) -> Void = { _ in }
+  ) {
     let time = now()
-    let isInTime = state.withLock { $0.end(delivery.index, .threw(error), at: time) }
+    let isInTime = state.withLock { $0.end(delivery.index, outcome, at: time) }
     didNote(isInTime)
     if isInTime { state.withLock { $0.close(1) }?.resume() }
   }

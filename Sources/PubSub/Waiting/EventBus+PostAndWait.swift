@@ -60,7 +60,11 @@ extension EventBus {
     _ event: E, from subject: (any AnyObject & Sendable)?, within budget: Duration?, clock: (any Clock<Duration>)?
   ) async -> DeliveryReport {
     let context = HandlerContext.enclosing
-    let deadlines = clock.map { Deadlines(ClockHandle($0), tasks: tasks(on: $0)) } ?? core.deadlines
+    let deadlines =
+      clock.map { clock in
+        // A simulated clock starts its task in its simulation.
+        Deadlines(ClockHandle(clock), tasks: clock is any SimulatedClock ? TaskStarter(clock: clock) : tasks)
+      } ?? core.deadlines
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let collector = ReportObserver()
     let post = MeasuredPost(
@@ -68,11 +72,6 @@ extension EventBus {
       until: budget.map { deadlines.instant(after: $0) }, on: deadlines)
     if post.deliver() { await post.finish() }
     return collector.report(isRefused: post.isRefused)
-  }
-
-  /// The starter of the task that sleeps on a clock.
-  private func tasks(on clock: any Clock<Duration>) -> TaskStarter {
-    clock is any SimulatedClock ? TaskStarter(clock: clock) : tasks
   }
 }
 
