@@ -7,7 +7,6 @@ internal import PubSub
 @MainActor final class HandlerNotes {
   let page: ApplicationLedger.PageID?
   let wantsBeginnings: Bool
-  let wrapsHandlers: Bool
   private let method: String
   private let isTearDown: Bool
   /// The observers of the application while synchronous handlers are called; nil later, because a post whose
@@ -16,8 +15,6 @@ internal import PubSub
   /// The time after which a handler is late; nil if the handlers have no deadline.
   private let deadline: Duration?
   private weak var application: Application?
-  /// The call whose beginning was reported last, with the interceptors to run around it.
-  private var begun: InterceptedCall?
   // Accessed for each handler; no code that runs during an access touches the list.
   @exclusivity(unchecked) private var returned: [HandlerTime] = []
 
@@ -25,7 +22,6 @@ internal import PubSub
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
     (self.application, observers) = (application, application.observers)
     wantsBeginnings = application.describesCalls
-    wrapsHandlers = !application.configuration.interceptors.isEmpty
     deadline = isTearDown ? application.tearDown.deadline : nil
   }
 
@@ -49,17 +45,12 @@ internal import PubSub
 extension HandlerNotes: PostObserver {
   func handlersFollow(_ count: Int) { if observers != nil, returned.isEmpty { returned.reserveCapacity(count) } }
 
-  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? {
+  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall? {
     let call = application?.callBegins(
       LedgerEntry(.subscriber, subscriber, step: method, began: time, duration: .zero, outcome: .completed),
       isSynchronous: isSynchronous, in: application?.transitions.traced)
-    begun = application?.intercepted(call)
-    return call?.id
+    return call.map { ($0.id, application?.intercepted($0)) }
   }
-
-  func callHandler(_ call: () throws -> Bool) rethrows -> Bool { try begun.take().run(call) }
-
-  func wrapper() -> (any HandlerWrapper)? { begun.take() }
 
   func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended: Duration) {
     var isOrdinary = observers?.isEmpty ?? false

@@ -14,6 +14,8 @@ final class InterceptedCall: Sendable {
 }
 
 extension InterceptedCall: HandlerWrapper {
+  func callHandler(_ handler: () throws -> Bool) throws -> Bool { try interceptors[...].run(call, handler) }
+
   func callHandler(_ handler: () async throws -> Void) async throws {
     try await interceptors[...].run(call, handler)
   }

@@ -82,7 +82,7 @@ private final class ReportObserver: PostObserver {
 
   func handlersFollow(_ count: Int) {}
 
-  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? { nil }
+  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall? { nil }
 
   func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended end: Duration) {
     ended.append((position, .init(subscriber: site.subscriber, outcome: .delivered, duration: end - began)))

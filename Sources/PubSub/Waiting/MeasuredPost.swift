@@ -99,8 +99,8 @@ extension MeasuredPost {
     // Check again: an executor that runs jobs immediately may continue this post inside other posts.
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
-    let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
-    let callsDirectly = tasks.executor == nil && !observer.wrapsHandlers
+    let (observer, now, wantsBeginnings) = (observer, now, wantsBeginnings)
+    let namesHandlers = bus.tasks.executor != nil
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
       var time = now()
@@ -109,35 +109,37 @@ extension MeasuredPost {
 
       /// Calls a synchronous handler; returns whether it received the event.
       func call(_ place: HandlerPlace) -> Bool {
-        var callNumber: UInt64?
+        var begun: BegunCall?
         if wantsBeginnings || isLate(at: time) {
           if place.endsIfExpired() { return false }
           if hasTimedOut(place, at: time) { return true }
-          callNumber = begins(place, &time, isSynchronous: true)
+          begun = begins(place, &time, isSynchronous: true)
           // The observer may have cancelled the subscription.
           guard place.isLiving else {
-            noteDropped(place, callNumber, at: time)
+            noteDropped(place, begun, at: time)
             return false
           }
         }
         let began = time
-        let outcome = callsDirectly ? place.call(with: address) : callNamed(place, with: address)
+        let outcome =
+          namesHandlers || begun?.wrapper != nil
+          ? callNamed(place, with: address, begun?.wrapper) : place.call(with: address)
         time = now()
         switch outcome {
         case .returned:
-          if callNumber == nil {
+          if begun == nil {
             observer.handlerReturned(place.entry.site, at: place.position, began: began, ended: time)
           } else {
-            ended(place, .delivered, from: began, to: time, callNumber)
+            ended(place, .delivered, from: began, to: time, begun)
           }
         case .threw(let error):
           bus.core.report(
             error, of: place.entry.subscriber, with: event, hasRecipient: !errorsAreInLedger,
             isInLedger: errorsAreInLedger)
-          ended(place, .threw(error), from: began, to: time, callNumber)
+          ended(place, .threw(error), from: began, to: time, begun)
           time = now()
         case .notCalled:
-          noteDropped(place, callNumber, at: began)
+          noteDropped(place, begun, at: began)
           return false
         }
         return true
@@ -174,11 +176,13 @@ extension MeasuredPost {
 
   /// Calls a handler that a simulation names, or around which the observer runs code of its own.
   @inline(never)
-  private func callNamed(_ place: HandlerPlace, with event: UnsafeRawPointer) -> CallOutcome {
+  private func callNamed(
+    _ place: HandlerPlace, with event: UnsafeRawPointer, _ wrapper: (any HandlerWrapper)?
+  ) -> CallOutcome {
     bus.tasks.naming(place.entry.subscriber) {
-      guard observer.wrapsHandlers else { return place.call(with: event) }
+      guard let wrapper else { return place.call(with: event) }
       do {
-        let isCalled = try observer.callHandler {
+        let isCalled = try wrapper.callHandler {
           switch place.call(with: event) {
           case .returned: true
           case .threw(let error): throw error
@@ -201,18 +205,17 @@ extension MeasuredPost {
     var time = start
     guard let mailbox = receiver.mailbox else {
       // A sequence that holds the event has received it; if handlers are awaited, no bound drops the event.
-      let callNumber = begins(place, &time, isSynchronous: true)
+      let begun = begins(place, &time, isSynchronous: true)
       guard receiver.take(event, of: store, awaits ? .promised : .posted) else {
-        noteDropped(place, callNumber, at: time)
+        noteDropped(place, begun, at: time)
         return false
       }
-      ended(place, .delivered, from: time, to: time, callNumber)
+      ended(place, .delivered, from: time, to: time, begun)
       return true
     }
     guard awaits else { return mailbox.take(event, of: store, .posted) }
-    let callNumber = begins(place, &time, isSynchronous: false)
-    var delivery = ObservedDelivery(to: place, callNumber, began: time)
-    delivery.wrapper = observer.wrapper()
+    let begun = begins(place, &time, isSynchronous: false)
+    var delivery = ObservedDelivery(to: place, begun, began: time)
     let wait = wait ?? beginWait()
     var awaited: AwaitedDelivery?
     let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) { awaited = wait.add(mailbox, delivery) }
@@ -220,14 +223,14 @@ extension MeasuredPost {
       if mailbox.take(event, of: store, .awaited(awaited)) { return true }
       // If the deadline came between the two, `noteEnds` reports a time-out.
       guard wait.drop(awaited) else { return true }
-      noteDropped(place, callNumber, at: time)
+      noteDropped(place, begun, at: time)
       return false
     }
     delivery.outcome = mayWait ? .timedOut : .skipped
     // With a deadline that has passed the handler does not get the event: its outcome is a time-out.
     let mustTake = !mayWait || deadline == nil
     guard !mustTake || mailbox.take(event, of: store, .promised) else {
-      noteDropped(place, callNumber, at: time)
+      noteDropped(place, begun, at: time)
       return false
     }
     observer.deliveryEnded(delivery)
@@ -256,7 +259,7 @@ extension MeasuredPost {
     return deadline <= time || wait?.isExpired ?? false
   }
 
-  private func begins(_ place: HandlerPlace, _ time: inout Duration, isSynchronous: Bool) -> UInt64? {
+  private func begins(_ place: HandlerPlace, _ time: inout Duration, isSynchronous: Bool) -> BegunCall? {
     guard wantsBeginnings else { return nil }
     // Read the clock again: the observer's time must not count as the handler's.
     defer { time = now() }
@@ -265,16 +268,16 @@ extension MeasuredPost {
 
   private func ended(
     _ place: HandlerPlace, _ outcome: DeliveryReport.Outcome, from began: Duration, to end: Duration,
-    _ callNumber: UInt64?
+    _ begun: BegunCall?
   ) {
-    var delivery = ObservedDelivery(to: place, callNumber, began: began)
+    var delivery = ObservedDelivery(to: place, begun, began: began)
     (delivery.outcome, delivery.duration) = (outcome, end - began)
     observer.deliveryEnded(delivery)
   }
 
   /// Reports that a handler was not called after all, if its beginning was reported.
-  private func noteDropped(_ place: HandlerPlace, _ callNumber: UInt64?, at time: Duration) {
-    if callNumber != nil { ended(place, .cancelled, from: time, to: time, callNumber) }
+  private func noteDropped(_ place: HandlerPlace, _ begun: BegunCall?, at time: Duration) {
+    if begun != nil { ended(place, .cancelled, from: time, to: time, begun) }
   }
 
   private func noteEnds() {

@@ -3,20 +3,14 @@ package protocol PostObserver: AnyObject {
   /// Whether the observer also wants the beginnings of calls.
   var wantsBeginnings: Bool { get }
 
-  /// Whether the observer runs code of its own around the calls of handlers whose beginnings it was told.
-  var wrapsHandlers: Bool { get }
-
   /// Announces that at most this number of synchronous handlers follows, one right after another.
   func handlersFollow(_ count: Int)
 
-  /// Reports that a handler is about to be called; returns a number that identifies the call when its end is reported.
-  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64?
-
-  /// Calls the synchronous handler whose beginning was reported last; only if the observer wraps handlers.
-  func callHandler(_ call: () throws -> Bool) rethrows -> Bool
-
-  /// Returns the code to run around the asynchronous handler whose beginning was reported last; nil for none.
-  func wrapper() -> (any HandlerWrapper)?
+  /// Reports that a handler is about to be called.
+  ///
+  /// - Returns: the number that identifies the call when its end is reported, and the code to run around the handler; nil
+  ///   for neither.
+  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall?
 
   /// Reports that a synchronous handler has returned, if its beginning was not reported.
   ///
@@ -28,10 +22,37 @@ package protocol PostObserver: AnyObject {
   func deliveryEnded(_ delivery: ObservedDelivery)
 }
 
-extension PostObserver {
-  package var wrapsHandlers: Bool { false }
+/// The observer's number for the call of a handler, and the code to run around it; nil for none.
+package typealias BegunCall = (number: UInt64, wrapper: (any HandlerWrapper)?)
 
-  package func callHandler(_ call: () throws -> Bool) rethrows -> Bool { try call() }
+/// Code of the poster that runs around a handler.
+package protocol HandlerWrapper: AnyObject, Sendable {
+  /// Calls a synchronous handler once; returns what it returns, and throws the error that it throws.
+  func callHandler(_ handler: () throws -> Bool) throws -> Bool
 
-  package func wrapper() -> (any HandlerWrapper)? { nil }
+  /// Calls an asynchronous handler once, in the handler's task, and throws the error that it throws.
+  func callHandler(_ handler: () async throws -> Void) async throws
+}
+
+/// The delivery of a measured post to one subscriber.
+package struct ObservedDelivery: Sendable {
+  package let subscriber: EventBus.Subscriber
+  /// The position in the order in which the report names the subscribers.
+  package let position: Int
+  /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned.
+  package let callNumber: UInt64?
+  package let began: Duration
+  /// The code to run around an asynchronous handler; nil for none.
+  let wrapper: (any HandlerWrapper)?
+  package var duration = Duration.zero
+  package var outcome = DeliveryReport.Outcome.timedOut
+  /// Whether the handler itself has caused the wait to end without it.
+  package var isBlamed = false
+  /// Whether the error is the `CancellationError` of a handler whose post was cancelled.
+  package var isOfCancellation = false
+
+  init(to place: HandlerPlace, _ begun: BegunCall?, began: Duration) {
+    (subscriber, position) = (place.entry.subscriber, place.position)
+    (callNumber, wrapper, self.began) = (begun?.number, begun?.wrapper, began)
+  }
 }
