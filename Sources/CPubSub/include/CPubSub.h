@@ -275,11 +275,6 @@ pubsub_frame *pubsub_enter(
 /// Ends a post; after the outermost one, reports a refused post.
 void pubsub_leave(pubsub_record *record, long depth);
 
-/// Announces a handler, whose function the caller then loads; while it is announced, its context is not released.
-PUBSUB_INLINE void pubsub_visit(const void *_Nullable *_Nonnull slot, const pubsub_handler *handler) {
-    pubsub_announce(slot, handler);
-    PUBSUB_HOOK("visit: look at the handler");
-}
 /// Announces that the post is no longer at the handler in the slot, and does what another thread has asked for meanwhile.
 void pubsub_move_on(pubsub_frame *frame, const void *_Nullable *_Nonnull slot);
 

@@ -48,13 +48,9 @@
 
   // MARK: Owners
 
-  struct ObjectReference: Sendable {
-    private let reference: WeakReference
+  typealias ObjectReference = WeakReference
 
-    init(_ object: any AnyObject & Sendable) { reference = WeakReference(object) }
-
-    var object: (any AnyObject & Sendable)? { reference.object }
-
+  extension WeakReference {
     /// Does nothing: in the direct build this releases an unowned reference.
     func end() {}
   }

@@ -45,8 +45,8 @@ struct EventQueue {
   private var dropped = RawEvents()
 
   init(_ buffering: EventBus.Buffering) {
-    limit = buffering.bound.map { max(0, $0.limit) } ?? .max
-    dropsOldest = buffering.bound?.dropping == .oldest
+    limit = max(0, buffering.limit)
+    dropsOldest = buffering.dropping == .oldest
   }
 
   var isBounded: Bool { limit != .max }

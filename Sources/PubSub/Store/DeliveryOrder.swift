@@ -34,7 +34,7 @@ struct DeliveryOrder {
   /// The cursors of the blocks; the first one has the next handler, once ``bringNextFirst()`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
-  private(set) var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
+  private var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
   /// Whether `next()` leaves the handler before, which may run the program's code; false under a lock.
   private let reportsMoves: Bool
 
@@ -55,7 +55,7 @@ struct DeliveryOrder {
     third = Cursor(post.subjects.1, post.slots + 2, step: step)
   }
 
-  /// Announces the next handler, and returns it; nil at the end.
+  /// Announces the next handler, so that its context is not released, and returns it; nil at the end.
   mutating func next() -> HandlerPlace? {
     if reportsMoves { leaveLast() }
     bringNextFirst()
@@ -65,7 +65,8 @@ struct DeliveryOrder {
     announced = cursor.slot
     defer { position += 1 }
     let block = cursor.block.unsafelyUnwrapped
-    pubsub_visit(cursor.slot, block.handlers + cursor.index)
+    pubsub_announce(cursor.slot, block.handlers + cursor.index)
+    Hook.step("visit: look at the handler")
     return HandlerPlace(block: block, index: cursor.index, position: position)
   }
 

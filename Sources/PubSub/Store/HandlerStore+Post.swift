@@ -65,30 +65,26 @@ extension HandlerStore {
     // receivers; one calls the handlers.
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
-    var hadReceivers = false
-    var last: UnsafeMutablePointer<UnsafeRawPointer?>?
+    var firstWalk: DeliveryOrder?
     beginPost(event, from: subject) {
       let post = PostUnderWay(on: self, from: subject)
-      if hasReceivers {
-        hadReceivers = true
-        var walk = DeliveryOrder(post, reportsMoves: false)
-        while let place = walk.next() {
-          if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
-        }
-        last = walk.announced
-      }
       begun = post
+      if !hasReceivers { return }
+      var walk = DeliveryOrder(post, reportsMoves: false)
+      while let place = walk.next() {
+        if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
+      }
+      firstWalk = walk
     }
     // The body is always called.
     guard let post = begun else { return }
-    // For the walk under the lock, which has left its last receiver announced. Other slots are left by the next walk, or at the
-    // end.
-    if let last { pubsub_move_on(post.frame, last) }
+    // It has left its last receiver announced. Other slots are left by the next walk, or at the end.
+    firstWalk?.leaveLast()
     if held.contains(.mustWake) {
       var walk = DeliveryOrder(post)
       Posting.withoutSubject { while let place = walk.next() { place.receiver?.wake() } }
     }
-    let isReceived = call(event, post, hasReceivers: hadReceivers) || held.contains(.isHeld)
+    let isReceived = call(event, post, hasReceivers: firstWalk != nil) || held.contains(.isHeld)
     whenOver?()
     post.end()
     if !isReceived { core.reportUndelivered(event, of: self) }

@@ -9,15 +9,12 @@ extension EventBus {
       case newest
     }
 
-    struct Bound: Hashable {
-      var limit: Int
-      var dropping: Dropping
-    }
-
-    let bound: Bound?
+    let limit: Int
+    /// Nil without a limit.
+    let dropping: Dropping?
 
     /// A buffer without a limit: no event is lost.
-    public static let unbounded = EventBus.Buffering(bound: nil)
+    public static let unbounded = EventBus.Buffering(limit: .max, dropping: nil)
 
     /// A buffer that holds a limited number of events.
     ///
@@ -30,7 +27,7 @@ extension EventBus {
     ///   - dropping: the event that is dropped when a full buffer receives another one.
     /// - Returns: the bounded buffering.
     public static func bounded(_ limit: Int, dropping: Dropping) -> EventBus.Buffering {
-      EventBus.Buffering(bound: Bound(limit: limit, dropping: dropping))
+      EventBus.Buffering(limit: limit, dropping: dropping)
     }
   }
 }

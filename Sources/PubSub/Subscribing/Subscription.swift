@@ -13,13 +13,11 @@ extension EventBus {
     private let id: Atomic<UInt64>
     /// The store of a plain subscription; for any other subscription its registration.
     ///
-    /// Plain is a synchronous handler of one type without owner, subject, label and `once`; it has no registration.
-    ///
     /// The subscription retains the store's core, or the registration.
     private nonisolated(unsafe) let object: UnsafeRawPointer
     /// The source position of a plain subscription, which the core keeps alive; nil for a subscription with a
     /// registration.
-    private let site: Unmanaged<Site>?
+    let site: Unmanaged<Site>?
 
     /// In the place of an identifier: the registration has it.
     private static var registered: UInt64 { .max }
@@ -141,9 +139,6 @@ extension EventBus {
 }
 
 extension EventBus.Subscription: Cancellable {
-  /// Whether the subscription is plain, and so has no registration.
-  var isPlain: Bool { site != nil }
-
   /// The mailbox; nil for a synchronous handler.
   var mailbox: AnyMailbox? {
     if case .registered(let registration) = target { registration.takeUnretainedValue().mailbox } else { nil }

@@ -14,7 +14,6 @@ package final class MeasuredPost: @unchecked Sendable {
   private let bus: EventBus
   private let store: HandlerStore
   private let observer: any PostObserver
-  private let wantsBeginnings: Bool
   private let now: @Sendable () -> Duration
   /// The code that waits; nil if the post is made outside handlers and work.
   private let poster: HandlerContext?
@@ -52,7 +51,7 @@ package final class MeasuredPost: @unchecked Sendable {
   ) {
     (self.event, self.subject, self.wider, self.bus) = (event, subject, wider, bus)
     (self.poster, self.now) = (poster, now)
-    (self.observer, wantsBeginnings, self.errorsAreInLedger) = (observer, observer.wantsBeginnings, errorsAreInLedger)
+    (self.observer, self.errorsAreInLedger) = (observer, errorsAreInLedger)
     (self.awaits, self.pauses, self.deadline, self.deadlines) = (awaits, pauses, deadline, deadlines)
     store = bus.core.store(for: E.self).takeUnretainedValue()
     guard store.canPost() else {
@@ -99,7 +98,7 @@ extension MeasuredPost {
     // Check again: an executor that runs jobs immediately may continue this post inside other posts.
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
-    let (observer, now, wantsBeginnings) = (observer, now, wantsBeginnings)
+    let (observer, now, wantsBeginnings) = (observer, now, observer.wantsBeginnings)
     let namesHandlers = bus.tasks.executor != nil
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
@@ -260,7 +259,7 @@ extension MeasuredPost {
   }
 
   private func begins(_ place: HandlerPlace, _ time: inout Duration, isSynchronous: Bool) -> BegunCall? {
-    guard wantsBeginnings else { return nil }
+    guard observer.wantsBeginnings else { return nil }
     // Read the clock again: the observer's time must not count as the handler's.
     defer { time = now() }
     return observer.handlerBegins(place.entry.subscriber, at: time, isSynchronous: isSynchronous)
