@@ -42,7 +42,7 @@ extension BusCore {
     store._withUnsafeGuaranteedRef { store in
       let isInserted = withLock { released in
         assignID(to: registration, in: store)
-        return insert(handler, registration, isAsynchronous: false, into: store, &released)
+        return insert(handler, registration, into: store, &released)
       }
       if !isInserted { registration.cancel() }
     }
@@ -62,7 +62,7 @@ extension BusCore {
     let isInserted = withLock { released in
       func insert() -> Bool {
         assignID(to: registration, in: store)
-        return self.insert(pubsub_handler(receiver), registration, isAsynchronous: true, into: store, &released)
+        return self.insert(pubsub_handler(receiver), registration, into: store, &released)
       }
       guard store.isSticky else { return insert() }
       // Take the identifier under the order lock, too: a post that has stored its event before must not deliver it to this
@@ -106,16 +106,15 @@ extension BusCore {
   func insert(_ wildcard: Wildcard, into store: HandlerStore, _ released: inout Released) {
     guard wildcard.name == nil || wildcard.name == store.name else { return }
     let handler = wildcard.receiver.map { pubsub_handler($0) } ?? store.handler(of: wildcard)
-    insert(handler, wildcard.registration, isAsynchronous: wildcard.receiver != nil, into: store, &released)
+    insert(handler, wildcard.registration, into: store, &released)
   }
 
   /// Adds a handler to a store; returns false if its owner or subject has been released, so that it was not added.
   @discardableResult
   private func insert(
-    _ handler: pubsub_handler, _ registration: Registration, isAsynchronous: Bool, into store: HandlerStore,
-    _ released: inout Released
+    _ handler: pubsub_handler, _ registration: Registration, into store: HandlerStore, _ released: inout Released
   ) -> Bool {
-    let entry = HandlerBlock.Entry(registration, isAsynchronous: isAsynchronous)
+    let entry = HandlerBlock.Entry(registration, isAsynchronous: handler.function == pubsub_receiving())
     let subject = registration.subject
     if let subject { released.add(subject) }
     if registration.isExpired(keeping: { released.add($0) }) {

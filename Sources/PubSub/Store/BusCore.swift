@@ -24,7 +24,8 @@ final class BusCore: @unchecked Sendable {
   let failureObservers = Guarded<[FailureObserver]>([])
   /// The deadlines of waits on the bus's own clock.
   let deadlines: Deadlines
-  private let limit: Int
+  /// The nesting limit of posts.
+  let limit: Int
 
   /// The word through which posts find the present table of topics by type, on a cache line of its own.
   let tableWord: TableWord
@@ -162,7 +163,7 @@ extension BusCore {
     if let topic = Self.topic(of: E.self, in: tableWord) {
       return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)
     }
-    let store = TopicStore(description, in: self, limit: limit)
+    let store = TopicStore<E>(description, in: self)
     if isWatchedNow { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)

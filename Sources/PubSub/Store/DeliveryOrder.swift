@@ -35,18 +35,13 @@ struct DeliveryOrder {
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
   private var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
-  /// Whether `next()` leaves the handler before, which may run the program's code; false under a lock.
-  private let reportsMoves: Bool
 
   /// The number of handlers that ``next()`` has returned, in this walk and the earlier ones of a post with pauses.
   private(set) var position: Int
 
   /// Makes a walk that counts from a position.
-  ///
-  /// `reportsMoves` is false for a walk under a lock: what waits for a handler may run the program's code. A request stays
-  /// until the post moves on from the last handler.
-  init(_ post: PostUnderWay, from position: Int = 0, reportsMoves: Bool = true) {
-    (self.position, self.reportsMoves) = (position, reportsMoves)
+  init(_ post: PostUnderWay, from position: Int = 0) {
+    self.position = position
     frame = post.frame
     firstUnseen = post.firstUnseen
     step = post.isReversed ? -1 : 1
@@ -56,8 +51,11 @@ struct DeliveryOrder {
   }
 
   /// Announces the next handler, so that its context is not released, and returns it; nil at the end.
-  mutating func next() -> HandlerPlace? {
-    if reportsMoves { leaveLast() }
+  ///
+  /// `leaves` is false under a lock: what waits for the handler before may run the program's code. A request stays until the
+  /// post moves on from the last handler.
+  mutating func next(leaves: Bool = true) -> HandlerPlace? {
+    if leaves { leaveLast() }
     bringNextFirst()
     let cursor = first
     if cursor.count <= 0 { return nil }

@@ -70,8 +70,8 @@ extension HandlerStore {
       let post = PostUnderWay(on: self, from: subject)
       begun = post
       if !hasReceivers { return }
-      var walk = DeliveryOrder(post, reportsMoves: false)
-      while let place = walk.next() {
+      var walk = DeliveryOrder(post)
+      while let place = walk.next(leaves: false) {
         if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
       }
       firstWalk = walk

@@ -35,10 +35,11 @@ class HandlerStore: @unchecked Sendable {
   /// neither may ``AwaitedWork/isUnderWay``.
   private let stickyLock = Lock()
 
-  init(name: EventName, isSticky: Bool, isReversed: Bool, reportKind: SelfReport?, in core: BusCore, limit: Int) {
+  init<E: EventBus.Event>(_ description: EventDescription<E>, in core: BusCore) {
     unownedCore = .passUnretained(core)
-    (self.name, self.isSticky, self.isReversed, self.reportKind) = (name, isSticky, isReversed, reportKind)
-    topic = pubsub_make_topic(limit)
+    (name, isSticky, isReversed) = (description.name, description.isSticky, description.isReversed)
+    reportKind = SelfReport(E.self)
+    topic = pubsub_make_topic(core.limit)
     list = HandlerList(at: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
     topic.pointee.store = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }

@@ -23,13 +23,6 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   /// Whether the type is ``WeaklyKept``, so that the store keeps a weak copy of the event.
   private let isWeaklyKept = E.self is any WeaklyKept.Type
 
-  init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
-    super.init(
-      name: description.name, isSticky: description.isSticky, isReversed: description.isReversed,
-      reportKind: SelfReport(E.self), in: core, limit: limit
-    )
-  }
-
   deinit {
     if hasLatest { place.deinitialize(count: 1) }
     place.deallocate()

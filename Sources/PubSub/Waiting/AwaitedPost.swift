@@ -4,13 +4,12 @@ internal import Scheduling
 struct AwaitedDelivery: Sendable, Equatable {
   let post: AwaitedPost
   let index: Int
+  /// The code of the poster to run around the handler; nil for none.
+  var wrapper: (any HandlerWrapper)?
 
   static func == (one: Self, other: Self) -> Bool { one.post === other.post && one.index == other.index }
 
   func end(_ outcome: DeliveryReport.Outcome) { post.end(self, outcome) }
-
-  /// The code of the poster to run around the handler; nil for none.
-  var wrapper: (any HandlerWrapper)? { post.wrapper(of: self) }
 }
 
 /// The waits of a post for its asynchronous handlers, priority by priority, which the post shares with their mailboxes; each ends
@@ -92,17 +91,15 @@ final class AwaitedPost: Sendable {
 
 extension AwaitedPost {
   /// Begins to wait for a mailbox, to which the caller then gives the event; returns nil if the deadline has passed.
-  func add(_ mailbox: AnyMailbox, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
+  func add(
+    _ mailbox: AnyMailbox, _ delivery: ObservedDelivery, inside wrapper: (any HandlerWrapper)?
+  ) -> AwaitedDelivery? {
     state.withLock { state in
       if state.isExpired { return nil }
       state.slots.append(Slot(mailbox: mailbox, delivery: delivery))
       state.open += 1
-      return AwaitedDelivery(post: self, index: state.slots.count - 1)
+      return AwaitedDelivery(post: self, index: state.slots.count - 1, wrapper: wrapper)
     }
-  }
-
-  func wrapper(of delivery: AwaitedDelivery) -> (any HandlerWrapper)? {
-    state.withLock { $0.slots[delivery.index].delivery.wrapper }
   }
 
   /// Forgets a delivery that the mailbox has refused; returns false if the deadline has ended it before.

@@ -217,7 +217,9 @@ extension MeasuredPost {
     var delivery = ObservedDelivery(to: place, begun, began: time)
     let wait = wait ?? beginWait()
     var awaited: AwaitedDelivery?
-    let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) { awaited = wait.add(mailbox, delivery) }
+    let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) {
+      awaited = wait.add(mailbox, delivery, inside: begun?.wrapper)
+    }
     if let awaited {
       if mailbox.take(event, of: store, .awaited(awaited)) { return true }
       // If the deadline came between the two, `noteEnds` reports a time-out.

@@ -42,8 +42,6 @@ package struct ObservedDelivery: Sendable {
   /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned.
   package let callNumber: UInt64?
   package let began: Duration
-  /// The code to run around an asynchronous handler; nil for none.
-  let wrapper: (any HandlerWrapper)?
   package var duration = Duration.zero
   package var outcome = DeliveryReport.Outcome.timedOut
   /// Whether the handler itself has caused the wait to end without it.
@@ -53,6 +51,6 @@ package struct ObservedDelivery: Sendable {
 
   init(to place: HandlerPlace, _ begun: BegunCall?, began: Duration) {
     (subscriber, position) = (place.entry.subscriber, place.position)
-    (callNumber, wrapper, self.began) = (begun?.number, begun?.wrapper, began)
+    (callNumber, self.began) = (begun?.number, began)
   }
 }
