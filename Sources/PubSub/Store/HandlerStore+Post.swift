@@ -65,12 +65,12 @@ extension HandlerStore {
     // receivers; one calls the handlers.
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
-    var firstWalk: DeliveryOrder?
+    var firstWalk: DeliveryWalk?
     beginPost(event, from: subject) {
       let post = PostUnderWay(on: self, from: subject)
       begun = post
       if !hasReceivers { return }
-      var walk = DeliveryOrder(post)
+      var walk = DeliveryWalk(post)
       while let place = walk.next(leaves: false) {
         if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
       }
@@ -81,7 +81,7 @@ extension HandlerStore {
     // It has left its last receiver announced. Other slots are left by the next walk, or at the end.
     firstWalk?.leaveLast()
     if held.contains(.mustWake) {
-      var walk = DeliveryOrder(post)
+      var walk = DeliveryWalk(post)
       Posting.withoutSubject { while let place = walk.next() { place.receiver?.wake() } }
     }
     let isReceived = call(event, post, hasReceivers: firstWalk != nil) || held.contains(.isHeld)
@@ -101,8 +101,8 @@ extension HandlerStore {
       return true
     }
     var isReceived = false
-    var order = DeliveryOrder(post)
-    while let place = order.next() {
+    var walk = DeliveryWalk(post)
+    while let place = walk.next() {
       switch place.call(with: event) {
       case .notCalled: continue
       case .returned: break

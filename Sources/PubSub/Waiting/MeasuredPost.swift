@@ -145,29 +145,29 @@ extension MeasuredPost {
       }
 
       let post = PostUnderWay(on: store, from: subject, within: wider, before: firstUnseen)
-      var order = DeliveryOrder(post, from: position)
-      if let lastPriority { order.skip(through: lastPriority) }
-      observer.handlersFollow(order.remaining)
-      while let priority = order.priority {
+      var walk = DeliveryWalk(post, from: position)
+      if let lastPriority { walk.skip(through: lastPriority) }
+      observer.handlersFollow(walk.remaining)
+      while let priority = walk.priority {
         if pauses, wait?.isOpen ?? false { break }
         lastPriority = priority
         // First, so that the receivers get this event before any event that synchronous handlers post.
         if store.hasReceivers {
-          var receivers = order
+          var receivers = walk
           while receivers.priority == priority, let place = receivers.next() {
             guard let receiver = place.receiver else { continue }
             if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
           }
-          // `receivers` is a copy of the walk, so it leaves its last place here. `order` passes these places again, and may leave the
+          // `receivers` is a copy of `walk`, so it leaves its last place here. `walk` passes these places again, and may leave the
           // same slot a second time. That adds a byte to the address, which is still no handler's.
           receivers.leaveLast()
         }
-        while order.priority == priority, let place = order.next() {
+        while walk.priority == priority, let place = walk.next() {
           if !place.entry.isAsynchronous, place.isLiving, call(place) { isReceived = true }
         }
       }
-      (position, self.isReceived, hasReachedAll) = (order.position, isReceived, order.priority == nil)
+      (position, self.isReceived, hasReachedAll) = (walk.position, isReceived, walk.priority == nil)
       post.end()
       if hasReachedAll, !isReceived { store.core.reportUndelivered(address, of: store) }
     }

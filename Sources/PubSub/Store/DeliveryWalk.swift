@@ -5,7 +5,7 @@ internal import CPubSub
 /// It merges the handlers of all posts, those of the post's subject, and those of a wider subject, by priority and
 /// identifier, and skips handlers that subscribed after the post began. The post protects the blocks that the walk
 /// reads.
-struct DeliveryOrder {
+struct DeliveryWalk {
   /// The next handler of one block.
   private struct Cursor {
     let block: HandlerBlock?
