@@ -34,7 +34,7 @@ struct DeliveryWalk {
   /// The cursors of the blocks; the first one has the next handler, once ``bringNextFirst()`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
-  private var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
+  private(set) var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
 
   /// The number of handlers that ``next()`` has returned, in this walk and the earlier ones of a post with pauses.
   private(set) var position: Int

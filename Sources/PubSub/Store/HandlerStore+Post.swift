@@ -65,26 +65,28 @@ extension HandlerStore {
     // receivers; one calls the handlers.
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
-    var firstWalk: DeliveryWalk?
+    var hadReceivers = false
+    var last: UnsafeMutablePointer<UnsafeRawPointer?>?
     beginPost(event, from: subject) {
       let post = PostUnderWay(on: self, from: subject)
       begun = post
-      if !hasReceivers { return }
+      hadReceivers = hasReceivers
+      if !hadReceivers { return }
       var walk = DeliveryWalk(post)
       while let place = walk.next(leaves: false) {
         if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
       }
-      firstWalk = walk
+      last = walk.announced
     }
     // The body is always called.
     guard let post = begun else { return }
-    // It has left its last receiver announced. Other slots are left by the next walk, or at the end.
-    firstWalk?.leaveLast()
+    // The walk under the lock has left its last receiver announced. Other slots are left by the next walk, or at the end.
+    if let last { pubsub_move_on(post.frame, last) }
     if held.contains(.mustWake) {
       var walk = DeliveryWalk(post)
       Posting.withoutSubject { while let place = walk.next() { place.receiver?.wake() } }
     }
-    let isReceived = call(event, post, hasReceivers: firstWalk != nil) || held.contains(.isHeld)
+    let isReceived = call(event, post, hasReceivers: hadReceivers) || held.contains(.isHeld)
     whenOver?()
     post.end()
     if !isReceived { core.reportUndelivered(event, of: self) }
