@@ -58,7 +58,7 @@ import Testing
     batch.free()
     let mark = isMarked ? queue.takeMark() : nil
     #expect(mark?.reportKind == Self.report(of: event), "each event keeps what it was posted with")
-    guard let delivery = mark?.delivery else { return .event(event) }
+    guard let delivery = mark?.purpose.delivery else { return .event(event) }
     return .awaited(event, delivery: delivery.index)
   }
 

@@ -9,12 +9,9 @@ struct EventQueue {
   /// The attributes of one event that differ from those of most events.
   struct Mark {
     var number: Int
-    /// Whether no bound drops the event.
-    var isPromised: Bool
-    /// The delivery for which a post waits; nil if none does.
-    var delivery: AwaitedDelivery?
+    let purpose: HoldPurpose
     /// The kind of report that the event is, or inside whose handler it was posted; nil if neither.
-    var reportKind: SelfReport?
+    let reportKind: SelfReport?
   }
 
   /// A place in the queue where events were dropped.
@@ -68,9 +65,7 @@ struct EventQueue {
       // Without a kind of report it needs no mark.
       if reportKind == nil { return }
     }
-    marks.append(
-      Mark(
-        number: events.end - 1, isPromised: purpose.isPromised, delivery: purpose.delivery, reportKind: reportKind))
+    marks.append(Mark(number: events.end - 1, purpose: purpose, reportKind: reportKind))
   }
 
   /// Adds an event; if the queue is full, drops one event and records a gap in its place.
@@ -78,13 +73,13 @@ struct EventQueue {
   /// - Returns: false if it dropped the event itself.
   private mutating func appendWithinBound<E>(_ event: E, _ reportKind: SelfReport?) -> Bool {
     // With a bound a batch has one event, whose mark is taken in the same step; so all marks are of events in the queue.
-    if events.count - marks.count(where: \.isPromised) < limit {
+    if events.count - marks.count(where: \.purpose.isPromised) < limit {
       events.append(event, as: E.self)
       return true
     }
     // The oldest event that may be dropped comes after the promised events at the front, if there is one.
     var oldest = events.first
-    for mark in marks where mark.isPromised {
+    for mark in marks where mark.purpose.isPromised {
       guard mark.number == oldest else { break }
       oldest += 1
     }
@@ -131,7 +126,7 @@ struct EventQueue {
 
   /// Removes an event for which the post no longer waits; returns nil if the event has been moved to a batch.
   mutating func withdraw<E>(_ delivery: AwaitedDelivery, as type: E.Type) -> E? {
-    guard let index = marks.firstIndex(where: { $0.delivery == delivery }) else { return nil }
+    guard let index = marks.firstIndex(where: { $0.purpose.delivery == delivery }) else { return nil }
     let number = marks[index].number
     // An event in a batch keeps its mark. The task that reaches it finds the delivery withdrawn, and skips the event.
     guard number >= events.first else { return nil }

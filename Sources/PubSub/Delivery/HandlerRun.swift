@@ -22,15 +22,13 @@ struct HandlerRun: Sendable {
 // MARK: - On an actor
 
 extension HandlerRun {
-  /// The error of a run whose subscription was cancelled before the handler could begin on its actor.
-  struct Cancelled: Error {}
-
-  /// The error of a run whose owner has been released, so that its subscription ends.
-  struct OwnerIsGone: Error {}
+  /// The error of a run that calls no handler, because the subscription was cancelled before the handler could begin on its
+  /// actor, or ends as its owner has been released.
+  struct NotCalled: Error {}
 
   /// Calls a handler on its actor, unless code there has cancelled the subscription while the run waited for the actor.
   static func call(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
-    if let run = HandlerContext.current?.run, run.receiver.isClosed { throw Cancelled() }
+    if let run = HandlerContext.current?.run, run.receiver.isClosed { throw NotCalled() }
     try await handler()
   }
 }

@@ -57,7 +57,7 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
     let missed: (@Sendable (Int) async throws -> Void)?
 
     /// What stands for the handler of a closed mailbox: the event is not received.
-    static var cancelled: Self { Self(call: { _ in throw HandlerRun.Cancelled() }, missed: nil) }
+    static var cancelled: Self { Self(call: { _ in throw HandlerRun.NotCalled() }, missed: nil) }
   }
 
   /// The type of all events; nil if they may have different types.
@@ -100,7 +100,7 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
     let (events, marks, actions) = state.withLock { $0.close() }
     // After the state: a task that finds no handler is told to drop what is left, or to end, at its next step.
     _ = handler.withLock { $0.take() }
-    for mark in marks { mark.delivery?.end(.cancelled) }
+    for mark in marks { mark.purpose.delivery?.end(.cancelled) }
     for events in events { events.release(as: Element.self) }
     for action in actions { action() }
   }
@@ -162,7 +162,7 @@ extension Mailbox {
           await handle(batch.takeFirst(as: Element.self), handler)
         }
       case .handleMarked(let mark):
-        delivery = mark.delivery
+        delivery = mark.purpose.delivery
         await handle(batch.takeFirst(as: Element.self), presentHandler, for: delivery, inside: mark.reportKind)
       case .tellMissed(let gap):
         if let missed = presentHandler.missed { await tell(gap, missed) }
@@ -203,10 +203,16 @@ extension Mailbox {
 
   /// Returns false if the post no longer waits for the delivery.
   private func begin(_ delivery: AwaitedDelivery) -> Bool {
-    let beginning = delivery.post.begin(delivery)
-    if beginning != .begun { state.withLock { $0.note(beginning) } }
-    if beginning == .begunCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-    return beginning != .withdrawn
+    switch delivery.post.begin(delivery) {
+    case .begun: return true
+    case .begunCancelled:
+      state.withLock { $0.isTaskCancelled = true }
+      withUnsafeCurrentTask { $0?.cancel() }
+      return true
+    case .withdrawn:
+      state.withLock { $0.updateHasItsEvent() }
+      return false
+    }
   }
 
   private func tell(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
@@ -224,24 +230,22 @@ extension Mailbox {
   private func finish(
     _ run: HandlerRun, throwing error: any Error, _ event: (any EventBus.Event)?, for delivery: AwaitedDelivery?
   ) {
-    switch error {
-    case is HandlerRun.Cancelled: delivery?.end(.cancelled)
-    case is HandlerRun.OwnerIsGone:
+    if error is HandlerRun.NotCalled {
       delivery?.end(.cancelled)
       registration?.cancel()
-    default:
-      let isFailure = error.isFailure
-      let postFailure = { [self] (hasRecipient: Bool) in
-        guard isFailure else { return }
-        bus?.core.reportFailure(
-          error, of: subscriber, with: event, in: run.eventType, inside: run.reportKind, hasRecipient: hasRecipient)
-      }
-      guard let delivery else { return postFailure(false) }
-      // With a ledger, `MeasuredPost.noteEnds` posts the failure that comes in time, on the poster's actor. Every other one is posted
-      // here; one in time has a recipient, the report of `postAndWait`.
-      delivery.post.end(delivery, .threw(error)) { isInTime in
-        if !isInTime || !delivery.post.errorsAreInLedger { postFailure(isInTime) }
-      }
+      return
+    }
+    let isFailure = error.isFailure
+    let postFailure = { [self] (hasRecipient: Bool) in
+      guard isFailure else { return }
+      bus?.core.reportFailure(
+        error, of: subscriber, with: event, in: run.eventType, inside: run.reportKind, hasRecipient: hasRecipient)
+    }
+    guard let delivery else { return postFailure(false) }
+    // With a ledger, `MeasuredPost.noteEnds` posts the failure that comes in time, on the poster's actor. Every other one is posted
+    // here; one in time has a recipient, the report of `postAndWait`.
+    delivery.post.end(delivery, .threw(error)) { isInTime in
+      if !isInTime || !delivery.post.errorsAreInLedger { postFailure(isInTime) }
     }
   }
 

@@ -29,7 +29,8 @@ struct MailboxState {
   /// The number of the latest task; `keep` compares it, so that it does not store the handle of a task that has ended.
   private var taskNumber: UInt64 = 0
   private var task: Task<Void, Never>?
-  private var isTaskCancelled = false
+  /// Whether the task was cancelled, so that the next event needs a new one.
+  var isTaskCancelled = false
   /// The awaited delivery that the task handles now, if it handles one.
   private var present: AwaitedDelivery?
   private var idleActions: [@Sendable () -> Void] = []
@@ -83,12 +84,6 @@ struct MailboxState {
     return task
   }
 
-  /// Notes that the present delivery was withdrawn, so that a subscription to one event is free for the next; or that it begins in a
-  /// task that the caller now cancels, so that the next event needs a new task.
-  mutating func note(_ beginning: AwaitedPost.Beginning) {
-    if beginning == .withdrawn { updateHasItsEvent() } else { isTaskCancelled = true }
-  }
-
   mutating func nextStep<E>(_ batch: inout RawEvents, as type: E.Type) -> Step {
     present = nil
     if isTaskCancelled {
@@ -104,7 +99,7 @@ struct MailboxState {
     let unmarked = queue.nextMarked - batch.first
     if unmarked > 0 { return .handle(min(unmarked, batch.count)) }
     let mark = queue.takeMark()
-    present = mark.delivery
+    present = mark.purpose.delivery
     return .handleMarked(mark)
   }
 

@@ -179,7 +179,7 @@ extension EventBus {
   ) -> @Sendable (Element) async throws -> Void {
     // The owner is looked up on the handler's actor: code there may release it while the run waits for the actor.
     let call: @Sendable (Element) async throws -> Void = { [weak owner] element in
-      guard let owner else { throw HandlerRun.OwnerIsGone() }
+      guard let owner else { throw HandlerRun.NotCalled() }
       try await handler(owner, element)
     }
     guard let actor = handler.isolation else { return call }
@@ -190,7 +190,7 @@ extension EventBus {
     _ handler: @escaping @Sendable (isolated Owner, Element) async throws -> Void, on owner: Owner
   ) -> @Sendable (Element) async throws -> Void {
     { [weak owner] element in
-      guard let owner else { throw HandlerRun.OwnerIsGone() }
+      guard let owner else { throw HandlerRun.NotCalled() }
       try await HandlerRun.call(on: owner) { try await handler(owner, element) }
     }
   }

@@ -89,11 +89,9 @@ private final class ReportObserver: PostObserver {
   }
 
   func deliveryEnded(_ delivery: ObservedDelivery) {
-    ended.append(
-      (
-        delivery.position,
-        .init(subscriber: delivery.subscriber, outcome: delivery.outcome, duration: delivery.duration)
-      ))
+    let report = DeliveryReport.Delivery(
+      subscriber: delivery.subscriber, outcome: delivery.outcome, duration: delivery.duration)
+    ended.append((delivery.position, report))
   }
 
   /// Makes the report; its deliveries are in the order of delivery, whichever ended first.

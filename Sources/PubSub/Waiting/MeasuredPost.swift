@@ -241,7 +241,7 @@ extension MeasuredPost {
   private func beginWait() -> AwaitedPost {
     let wait = AwaitedPost(poster: poster, now: now, errorsAreInLedger: errorsAreInLedger)
     self.wait = wait
-    token = WaitGraph.beginPost(in: poster) { wait.awaited }
+    token = WaitGraph.beginPost(in: poster) { wait.awaited.map { .receiver($0) } }
     if let deadline { timer = deadlines?.set(deadline) { wait.expire() } }
     return wait
   }

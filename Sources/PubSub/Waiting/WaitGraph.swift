@@ -69,10 +69,9 @@ enum WaitGraph {
   /// The wait is for the handlers that `awaited` returns whenever the graph is searched. It looks for no circle: the post has
   /// each of them examined by `extend`.
   static func beginPost(
-    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [AnyMailbox]
+    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [Target]
   ) -> WaitToken? {
-    guard let context else { return nil }
-    return state.withLock { $0.begin(in: context) { awaited().map { .receiver($0) } } }
+    context.map { context in state.withLock { $0.begin(in: context, awaiting: awaited) } }
   }
 
   /// Begins a wait in a context for some targets; returns nil if it would close a circle.
