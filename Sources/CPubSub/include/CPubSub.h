@@ -152,10 +152,8 @@ typedef struct pubsub_frame {
 
 /// A thread's own record: its posts under way, outermost first (hazard pointers; Michael, 2004).
 ///
-/// Before a post reads a block or calls a handler, it announces its address in its frame, and then checks that the
-/// block is still published, or the handler not cancelled. A writer first replaces the block or cancels the handler,
-/// and then looks whether a post has announced it. So that at least one sees the other's store, each needs a fence in
-/// between. Writers are rare, so they run a barrier for both (pubsub_barrier); systems without one use fences.
+/// Before a post reads a block or calls a handler, it announces its address in its frame. Docs/Architecture.md, "What a writer
+/// waits for", tells why a writer that then finds no announcement may free or release.
 ///
 /// Later threads reuse the records, and the process never frees one, so any thread can walk the list without a lock.
 ///

@@ -23,11 +23,6 @@ struct EventQueue {
     ///
     /// So a failure of `missed:` is posted if it would be posted for at least one of them.
     var reportKind: SelfReport?
-
-    mutating func add(_ more: Int, inside other: SelfReport?) {
-      count += more
-      reportKind = reportKind.flatMap { kind in other.map { min(kind, $0) } }
-    }
   }
 
   /// The largest number of events that the queue holds, not counting promised events.
@@ -166,7 +161,8 @@ struct EventQueue {
   private mutating func mergeGaps() {
     for index in gaps.indices.dropFirst().reversed() where gaps[index].before == gaps[index - 1].before {
       let gap = gaps.remove(at: index)
-      gaps[index - 1].add(gap.count, inside: gap.reportKind)
+      gaps[index - 1].count += gap.count
+      gaps[index - 1].reportKind = gaps[index - 1].reportKind.flatMap { kind in gap.reportKind.map { min(kind, $0) } }
     }
   }
 }

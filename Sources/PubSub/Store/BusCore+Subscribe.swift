@@ -140,9 +140,6 @@ extension BusCore {
     withLock { released in store.remove(id, &garbage, into: &released) }
   }
 
-  /// Returns whether a plain subscription is still in its store.
-  func isLiving(_ id: UInt64, in store: HandlerStore) -> Bool { withLock { _ in store.list.index(of: id) != nil } }
-
   /// Removes a subscription from its store or, if it is a wildcard, from all stores.
   func remove(_ registration: Registration) {
     let wildcard: Wildcard? = withLock { released in

@@ -89,7 +89,8 @@ extension EventBus {
       switch target {
       case .plain(let store):
         let id = id.load(ordering: .acquiring)
-        return id & Self.cancelled != 0 || store._withUnsafeGuaranteedRef { !$0.core.isLiving(id, in: $0) }
+        if id & Self.cancelled != 0 { return true }
+        return store._withUnsafeGuaranteedRef { store in store.core.withLock { _ in store.list.index(of: id) == nil } }
       case .registered(let registration): return registration._withUnsafeGuaranteedRef { $0.hasEnded }
       }
     }

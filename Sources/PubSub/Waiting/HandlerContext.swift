@@ -13,12 +13,10 @@ package struct HandlerContext: Sendable {
   package let work: (any AwaitedWork)?
 
   /// The run and the work of the present task, as far as they have not ended; nil if there is neither.
-  package static var enclosing: HandlerContext? { current?.underWay }
-
-  /// The parts of the context that have not ended; nil if both have.
-  private var underWay: HandlerContext? {
-    let run = run.flatMap { $0.isUnderWay ? $0 : nil }
-    let work = work.flatMap { $0.isUnderWay ? $0 : nil }
+  package static var enclosing: HandlerContext? {
+    guard let current else { return nil }
+    let run = current.run.flatMap { $0.isUnderWay ? $0 : nil }
+    let work = current.work.flatMap { $0.isUnderWay ? $0 : nil }
     return run == nil && work == nil ? nil : HandlerContext(run: run, work: work)
   }
 
