@@ -42,10 +42,13 @@ enum Posting {
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
     guard depth > 0 else { return nil }
-    let subject = pubsub_frame_at(record, depth - 1).pointee.subject
-    // The poster passed it as `Sendable`, and the post keeps it alive.
-    return unsafeBitCast(
-      subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
+    return subject(at: pubsub_frame_at(record, depth - 1).pointee.subject)
+  }
+
+  /// Returns the subject at an address: the poster passed it as `Sendable`, and the post keeps it alive.
+  fileprivate static func subject(at address: UnsafeRawPointer?) -> (any AnyObject & Sendable)? {
+    unsafeBitCast(
+      address.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
   }
 
   /// Notes that the handler which the innermost post on this thread calls has not received the event.
@@ -98,11 +101,7 @@ extension BusCore {
   static let helpersAreSet: Void = withUnsafePointer(
     to: pubsub_helpers(
       post: { event, topic, subject in
-        store(of: topic)._withUnsafeGuaranteedRef { store in
-          let subject = subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-          // The poster passed the subject as `Sendable`; its address does not carry that fact.
-          store.postGenerally(event, from: unsafeBitCast(subject, to: (any AnyObject & Sendable)?.self))
-        }
+        store(of: topic)._withUnsafeGuaranteedRef { $0.postGenerally(event, from: Posting.subject(at: subject)) }
       },
       housekeep: { topic in
         store(of: topic)._withUnsafeGuaranteedRef { $0.core.housekeep() }
