@@ -38,14 +38,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     public var isAtEnd: Bool { buffer.isAtEnd }
 
     /// Returns the next event that is held, without waiting; nil if none is held, also at the end (``isAtEnd``).
-    @inlinable
-    public mutating func nextIfHeld() -> Element? {
-      withUnsafeTemporaryAllocation(of: Element.self, capacity: 1) { place in
-        // Never nil: the allocation has room for one element, even for one of size zero.
-        let place = place.baseAddress.unsafelyUnwrapped
-        return buffer.take(into: place) ? place.move() : nil
-      }
-    }
+    public mutating func nextIfHeld() -> Element? { takeHeld() }
 
     /// Returns the next event; nil once no event is held and the task is cancelled or the bus has been released.
     public mutating func next() async -> Element? { await next(isolation: nil) }
@@ -58,8 +51,17 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       while true {
-        if let element = nextIfHeld() { return element }
+        if let element = takeHeld() { return element }
         guard await buffer.hasMore() else { return nil }
+      }
+    }
+
+    @inlinable
+    func takeHeld() -> Element? {
+      withUnsafeTemporaryAllocation(of: Element.self, capacity: 1) { place in
+        // Never nil: the allocation has room for one element, even for one of size zero.
+        let place = place.baseAddress.unsafelyUnwrapped
+        return buffer.take(into: place) ? place.move() : nil
       }
     }
   }
