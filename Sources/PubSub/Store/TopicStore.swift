@@ -40,7 +40,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   override func beginPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
     let event = event.assumingMemoryBound(to: E.self)
-    let kept = subject.map { keptEvent(event, $0) }
+    let kept = subject == nil ? nil : keptEvent(event, subject)
     // What is replaced is released after the lock: a deinitializer may call the bus.
     var released: [any AnyObject & Sendable] = []
     withTwoPlaces { new, former in
@@ -102,8 +102,8 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   // These two are not inlined, because they need metadata that depend on the type.
 
   @inline(never)
-  private func keptEvent(_ event: UnsafePointer<E>, _ subject: any AnyObject & Sendable) -> KeptEvent {
-    KeptEvent(isWeaklyKept ? weakened(event.pointee) : event.pointee, from: subject)
+  private func keptEvent(_ event: UnsafePointer<E>, _ subject: (any AnyObject & Sendable)?) -> KeptEvent? {
+    subject.map { KeptEvent(isWeaklyKept ? weakened(event.pointee) : event.pointee, from: $0) }
   }
 
   @inline(never)
