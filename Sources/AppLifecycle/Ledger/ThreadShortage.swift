@@ -18,3 +18,8 @@ public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
       }
   }
 }
+
+extension ThreadShortage: CustomStringConvertible {
+  /// The reason as a clause.
+  public var description: String { rawValue }
+}

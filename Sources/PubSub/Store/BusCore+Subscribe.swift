@@ -93,7 +93,6 @@ extension BusCore {
       for store in stores { insert(wildcard, into: store, &released) }
       followWatchers()
     }
-    wildcard.receiver?.wake()
     if wildcard.registration.isTied { sweepIfDue() }
   }
 
