@@ -202,32 +202,57 @@ extension JournalReader {
   /// The identity of the file, even after a rename; nil if the bytes do not come from a file.
   package var identity: FileStatus.Identity? { source.identity }
 
-  /// Opens all files of a journal, oldest first, and last the file that is written; leaves out a kept one that cannot be
-  /// opened.
-  ///
-  /// They are opened before one is read: a program that rotates its journal meanwhile gives each file the name of another
-  /// one. If it does so during this call, the call lists them again.
+  /// Opens the oldest file of a journal; leaves out a kept one that cannot be opened.
   ///
   /// - Throws: the error of opening the file that is written.
-  package static func all(
+  package static func oldest(
     of path: String, ending: Ending = .isReported, files: any FileCalls = SystemFiles()
-  ) throws(FileError) -> [JournalReader] {
-    var attempt = 0
-    while true {
-      let names = JournalFiles.all(of: path, files: files)
-      let readers = names.dropLast().compactMap { try? JournalReader(of: files, $0, .isReported) }
-      let all = readers + [try JournalReader(of: files, path, ending)]
-      let isOneList =
-        JournalFiles.all(of: path, files: files) == names
-        && all.allSatisfy { (try? files.status(at: $0.path))?.identity == $0.identity }
-      attempt += 1
-      // The limit is for a program that does nothing but rotate.
-      if isOneList || attempt == 100 { return all }
-    }
+  ) throws(FileError) -> JournalReader {
+    guard let oldest = try open(path, ending, files, after: nil) else { throw .noSuchFile }
+    return oldest
   }
 
-  private convenience init(of files: any FileCalls, _ path: String, _ ending: Ending) throws(FileError) {
-    let descriptor = try files.openForReading(path)
-    self.init(source: FileSource(files: files, descriptor: descriptor), path: path, ending: ending)
+  /// Opens the file of the journal that comes after this one; nil if this is the one that is written.
+  ///
+  /// A program that rotates its journal gives each file the name of another one, so this one is looked for by its identity. If
+  /// it is no longer kept, all others are newer, and the oldest of them comes next; but if it was the one that was written,
+  /// another one has taken its place, and comes next.
+  ///
+  /// - Throws: the error of opening the file that is written.
+  package func next(
+    of path: String, ending: Ending = .isReported, files: any FileCalls = SystemFiles()
+  ) throws(FileError) -> JournalReader? { try Self.open(path, ending, files, after: self) }
+
+  private static func open(
+    _ path: String, _ ending: Ending, _ files: any FileCalls, after former: JournalReader?
+  ) throws(FileError) -> JournalReader? {
+    // The limit is for a program that does nothing but rotate.
+    let mostAttempts = 100
+    attempts: for attempt in 1...mostAttempts {
+      let names = JournalFiles.all(of: path, files: files)
+      let identities = names.map { try? files.status(at: $0).identity }
+      var start = 0
+      if let former {
+        let index = identities.lastIndex(of: former.identity)
+        start = index.map { $0 + 1 } ?? (former.path == path ? names.count - 1 : 0)
+      }
+      for index in start..<names.count {
+        let isWritten = index == names.count - 1
+        do throws(FileError) {
+          let descriptor = try files.openForReading(names[index])
+          let reader = JournalReader(
+            source: FileSource(files: files, descriptor: descriptor), path: isWritten ? path : names[index],
+            ending: isWritten ? ending : .isReported)
+          // If it is another file, the program has rotated since they were listed.
+          if reader.identity == identities[index] || attempt == mostAttempts { return reader }
+          continue attempts
+        } catch {
+          if isWritten { throw error }
+          if error == .noSuchFile, attempt < mostAttempts { continue attempts }
+        }
+      }
+      return nil
+    }
+    return nil
   }
 }

@@ -43,10 +43,6 @@ struct Follower {
       let isCut = reader.size ?? .max < reader.position
       return isCut ? try? JournalReader(path: path, ending: .isAwaited) : nil
     }
-    let names = JournalFiles.all(of: path, files: files)
-    let old = names.lastIndex { (try? files.status(at: $0))?.identity == identity }
-    // If the old file is no longer kept, the oldest kept one may be much older than needed: go on with the newest.
-    let next = old.map { names[($0 + 1)...].first ?? path } ?? path
-    return try? JournalReader(path: next, ending: .isAwaited)
+    return try? reader.next(of: path, ending: .isAwaited)
   }
 }

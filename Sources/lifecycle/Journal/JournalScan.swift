@@ -42,14 +42,19 @@ final class JournalScan {
   func read(
     _ path: String, ending: JournalReader.Ending = .isReported, _ take: (Item) throws -> Void
   ) throws -> JournalReader {
-    let readers: [JournalReader]
     do {
-      readers = try JournalReader.all(of: path, ending: ending)
-    } catch {
+      var reader = try JournalReader.oldest(of: path, ending: ending)
+      try read(reader, take)
+      while let next = try reader.next(of: path, ending: ending) {
+        // No program writes to the old file any more, so it is complete.
+        try read(reader, take)
+        reader = next
+        try read(reader, take)
+      }
+      return reader
+    } catch let error as FileError {
       throw StandardStreams.Failure(operation: "open \(path)", number: error.number)
     }
-    for reader in readers { try read(reader, take) }
-    return readers[readers.count - 1]
   }
 
   /// Reads the rest of a file, from its reader's present position.
