@@ -54,8 +54,7 @@ final class BusCore: @unchecked Sendable {
     let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
     tableWord = line.initializeMemory(as: UnsafeRawPointer?.self, to: UnsafeRawPointer(tables[0]))
     _ = Self.helpersAreSet
-    // Make this store first: whether `Undelivered` has subscribers decides which path the posts of all other types
-    // take.
+    // Make this store now: whether `Undelivered` has subscribers decides which path the posts of each later store take.
     withLock { undelivered = store(of: EventDescription<EventBus.Undelivered>(), &$0) }
   }
 
@@ -84,23 +83,28 @@ extension BusCore {
     Hook.lock(PUBSUB_LOCKS, of: self)
     lock.withLock { _ in result = body(&released) }
     Hook.lock(PUBSUB_HAS_UNLOCKED, of: self)
-    Hook.step("lock: look what is owed")
-    // First: what is released below may run the program's code, which may wait for a drain.
-    endRunsIfOwed()
-    released.finish()
+    finish(released)
     return result.unsafelyUnwrapped
   }
 
-  /// Runs a writer's work, unless another writer holds the lock; returns whether it did.
-  private func withLockIfAvailable(_ body: (inout Released) -> Void) -> Bool {
+  /// Runs a writer's work, unless another writer holds the lock.
+  private func withLockIfAvailable(_ body: (inout Released) -> Void) {
     var released = Released()
     let wasFree: Void? = lock.withLockIfAvailable { _ in
       Hook.lock(PUBSUB_HAS_LOCKED, of: self)
       body(&released)
     }
-    if wasFree != nil { Hook.lock(PUBSUB_HAS_UNLOCKED, of: self) }
+    if wasFree == nil { return }
+    Hook.lock(PUBSUB_HAS_UNLOCKED, of: self)
+    finish(released)
+  }
+
+  /// Releases what a writer has removed, without the lock.
+  private func finish(_ released: Released) {
+    Hook.step("lock: look what is owed")
+    // First: what is released may run the program's code, which may wait for a drain.
+    endRunsIfOwed()
     released.finish()
-    return wasFree != nil
   }
 
   /// Ends what waits for handlers that no longer run; a post calls this when it has moved on from such a handler.
@@ -112,13 +116,11 @@ extension BusCore {
   }
 
   private func endRunsIfOwed() {
-    while isOwed.load(ordering: .sequentiallyConsistent) {
-      Hook.step("housekeep: try the lock")
-      let wasFree = withLockIfAvailable { released in
-        isOwed.store(false, ordering: .sequentiallyConsistent)
-        garbage.endRuns(into: &released)
-      }
-      if !wasFree { return }
+    if !isOwed.load(ordering: .sequentiallyConsistent) { return }
+    Hook.step("housekeep: try the lock")
+    withLockIfAvailable { released in
+      isOwed.store(false, ordering: .sequentiallyConsistent)
+      garbage.endRuns(into: &released)
     }
   }
 }
@@ -149,7 +151,7 @@ extension BusCore {
     }
     // This post has no subscriber. Make the topic for the next post, but only if the lock is free: a post does not wait
     // for it.
-    if withLockIfAvailable({ _ = store(of: description, &$0) }) { endRunsIfOwed() }
+    withLockIfAvailable { _ = store(of: description, &$0) }
     return nil
   }
 
