@@ -240,7 +240,7 @@ bool pubsub_is_read(const void *memory, size_t size) {
 }
 
 /// Returns whether a post is at one of the handlers. With `asks` it asks the posts to report; without, it counts only posts
-/// that were asked: another one came later, and finds the handler cancelled.
+/// that were asked: a post that was not asked came later, and finds the handler cancelled.
 static bool runs(const void *const *handlers, long count, bool asks) {
     bool found = false;
     for (pubsub_record *record = first_record(); record; record = record->next) {

@@ -47,7 +47,7 @@ extension ProcessStateMachineTests {
     #expect(machine.handle(.budgetEnded(overruns: [overrun])).isEmpty)
   }
 
-  /// From the foreground, or behind a tear-down that is under way: nobody has told of the application's own budget yet.
+  /// From the foreground, or behind a tear-down that is under way: the application has not told of a budget of its end yet.
   @Test(arguments: [false, true]) func theEndHasBothBudgets(runsAlready: Bool) {
     var machine = process()
     if runsAlready { _ = machine.handle(.budgetBegan(.didEnterBackground)) }

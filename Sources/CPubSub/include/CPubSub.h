@@ -16,7 +16,8 @@
 
 // MARK: Handlers
 
-/// A closure that takes one value of a generic type by address and may throw: its function and its context.
+/// A function of the convention below and its context: a closure that takes one value of a generic type by address and may throw,
+/// or one of the functions below with its object.
 typedef struct pubsub_handler {
     const void *function;
     void *_Nullable context;

@@ -17,7 +17,7 @@ internal import Scheduling
 /// event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
-  /// A copy of the core's, on a cache line that no subscribing thread writes to; it saves a post one load.
+  /// A copy of the core's pointer, on a cache line that no subscribing thread writes to; it saves a post one load.
   private nonisolated(unsafe) let tableWord: BusCore.TableWord
   let tasks: TaskStarter
 

@@ -40,6 +40,7 @@ enum HoldPurpose {
   /// A post waits for the delivery of the event.
   case awaited(AwaitedDelivery)
 
+  /// Whether no bound may drop the event: it is promised or awaited.
   var isPromised: Bool { if case .posted = self { false } else { true } }
   var delivery: AwaitedDelivery? { if case .awaited(let delivery) = self { delivery } else { nil } }
 }

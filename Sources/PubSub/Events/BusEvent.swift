@@ -43,8 +43,10 @@ public protocol MainActorEvent: EventBus.Event where PostingIsolation == MainAct
 /// to ``BusEvent`` or ``MainActorEvent``.
 public protocol StickyEvent: EventBus.Event {}
 
-/// What a bus knows of an event type; for a type of the program it is made without the bus's lock, because the getters may call
-/// the bus.
+/// What a bus knows of an event type.
+///
+/// It is made without the bus's lock, because the getters of the program's types may call the bus; only that of `Undelivered` is
+/// made under it.
 struct EventDescription<E: EventBus.Event> {
   let name = E.name
   let isSticky = E.self is any StickyEvent.Type

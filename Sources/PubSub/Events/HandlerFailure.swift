@@ -33,7 +33,7 @@ extension EventBus {
     package var isInLedger = false
     /// Whether another event of the application tells of the error, and of the reaction to it.
     package var isToldByEvent = false
-    /// The kind of report that the failed handler had, or inside whose handler the event that it had was posted; nil if neither.
+    /// The kind of report that the failed handler was called with, or inside whose handler its event was posted; nil if neither.
     var reportKind: SelfReport?
 
     /// Makes the event, for a test of its subscribers.

@@ -23,7 +23,7 @@ enum SelfReport: Int, Comparable {
   }
 
   /// Whether the bus may post a report of this kind about the present code or, with `earlier`, about a handler that is no longer on
-  /// the stack: one that has returned, or that was not found.
+  /// the stack, or about a post that found none.
   ///
   /// - Parameter earlier: the kind of report inside whose handler that handler was called; nil for the present code.
   /// - Returns: false if a report of this kind or a later one led to that code.

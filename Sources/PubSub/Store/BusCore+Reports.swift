@@ -49,7 +49,7 @@ extension BusCore {
     }
   }
 
-  /// Reports the failure of a handler; `report` is the report inside whose handler it was called, if there is one.
+  /// Reports the failure of a handler; with nil as `reportKind`, the kind of report is that of the event's own type.
   func reportFailure(
     _ error: any Error, of subscriber: EventBus.Subscriber, with event: (any EventBus.Event)?,
     in type: (any EventBus.Event.Type)?, inside reportKind: SelfReport? = nil, hasRecipient: Bool = false,

@@ -65,7 +65,7 @@ extension BusCore {
         return self.insert(pubsub_handler(receiver), registration, into: store, &released)
       }
       guard store.isSticky else { return insert() }
-      // Take the identifier under the order lock, too: a post that has stored its event before must not deliver it to this
+      // Take the identifier under the sticky lock, too: a post that has stored its event before must not deliver it to this
       // handler. `PostUnderWay` reads the next identifier under the same lock.
       return store.underStickyLock {
         guard insert() else { return false }

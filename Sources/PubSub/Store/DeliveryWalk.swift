@@ -52,8 +52,8 @@ struct DeliveryWalk {
 
   /// Announces the next handler, so that its context is not released, and returns it; nil at the end.
   ///
-  /// `leaves` is false under a lock: what waits for the handler before may run the program's code. A request stays until the
-  /// post moves on from the last handler.
+  /// With `leaves`, the post moves on from the handler before (`pubsub_move_on`). If a thread waits for that (`reports_move`),
+  /// the post runs what waits, and so perhaps the program's code; so `leaves` is false under a lock.
   mutating func next(leaves: Bool = true) -> HandlerPlace? {
     if leaves { leaveLast() }
     bringNextFirst()

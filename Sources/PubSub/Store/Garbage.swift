@@ -142,7 +142,8 @@ struct Released {
 
   mutating func add(_ action: @escaping @Sendable () -> Void) { actions.append(action) }
 
-  /// Captures first: a drain returns only after what its handler captured has been released.
+  /// Captures first: a drain returns only after what its handler captured has been released, unless
+  /// another thread cancelled it and has not come so far.
   func finish() {
     Hook.step("release what was captured")
     release(first)

@@ -4,12 +4,13 @@ internal import CPubSub
 /// identifier.
 ///
 /// A published block changes in two ways only: a handler that comes last is appended, and a cancelled handler's
-/// function is replaced by one that does nothing; then posts may no longer read that place. No index is given away
+/// function is replaced by one that does nothing, and the end falls if it was the last. No index is given away
 /// twice. Every other change makes a new block. Writers hold the bus's lock.
 struct HandlerBlock {
   /// The identity of a handler: its identifier and priority, with its site or its registration.
   ///
-  /// A subscription without owner, subject, label, receiver and `once` is *plain*: it has a site. Any other has a registration.
+  /// A subscription to one type without owner, subject, label, receiver and `once` is *plain*: it has a site. Any other has a
+  /// registration.
   struct Entry {
     /// The number of bits of an identifier; subscribing without a pause would take years to use them up.
     static let idBits = 48

@@ -76,6 +76,6 @@ final class HandlerList {
     Hook.step("publish: the block has been set")
   }
 
-  /// Frees the block, which no post can find any more; the list must not be used afterward.
+  /// Retires the block, which no post can find any more; the list must not be used afterward.
   func free(_ garbage: inout Garbage) { if let block { garbage.retire(block) } }
 }

@@ -61,8 +61,8 @@ extension HandlerStore {
   ) {
     guard canPost() else { return }
     callTracers(with: event, from: subject)
-    // Up to three walks: one holds the event, under the lock of sticky events, so it must not report what it leaves; one wakes the
-    // receivers; one calls the handlers.
+    // Up to three walks: one holds the event, for a sticky event under the sticky lock, so it must not move on from a receiver, which
+    // may run the program's code; one wakes the receivers; one calls the handlers.
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
     var hadReceivers = false
@@ -80,7 +80,7 @@ extension HandlerStore {
     }
     // The body is always called.
     guard let post = begun else { return }
-    // The walk under the lock has left its last receiver announced. Other slots are left by the next walk, or at the end.
+    // The walk under the lock still announces its last receiver. The next walk, or the end, moves on in the other slots.
     if let last { pubsub_move_on(post.frame, last) }
     if held.contains(.mustWake) {
       var walk = DeliveryWalk(post)

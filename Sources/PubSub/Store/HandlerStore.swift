@@ -28,11 +28,11 @@ class HandlerStore: @unchecked Sendable {
   /// The number of subscriptions to `Undelivered`, in its store, that are neither to all events nor to one subject.
   @exclusivity(unchecked) private(set) var watcherCount = 0
 
-  /// The lock that is held while a sticky event is stored as the latest and given to the receivers, so that all see one
+  /// The sticky lock: it is held while a sticky event is stored as the latest and given to the receivers, so that all see one
   /// order.
   ///
   /// Lock order: after the bus's lock, before the locks of receivers. Nothing else that the bus does under it takes a lock, and
-  /// neither may ``AwaitedWork/isUnderWay``.
+  /// neither may ``AwaitedWork/isUnderWay``, which `hold` reads through `SelfReport.enclosing`.
   private let stickyLock = Lock()
 
   init<E: EventBus.Event>(_ description: EventDescription<E>, in core: BusCore) {
@@ -45,7 +45,7 @@ class HandlerStore: @unchecked Sendable {
     if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
 
-  /// Frees the memory, after the bus was released: it has cancelled every handler, and no post is possible.
+  /// Retires the memory, after the bus was released: the bus has cancelled every handler, and no post is possible.
   func free(_ garbage: inout Garbage) {
     list.free(&garbage)
     for list in subjects.values {

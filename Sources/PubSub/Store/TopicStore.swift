@@ -12,9 +12,9 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   /// The memory for the latest event of a sticky type; a property of type `E?` would need a metadata look-up at each
   /// post.
   private let place = UnsafeMutablePointer<E>.allocate(capacity: 1)
-  /// Whether the memory has an event; the order lock guards it, and the events of subjects.
+  /// Whether the memory has an event; the sticky lock guards it, and the events of subjects.
   @exclusivity(unchecked) private var hasLatest = false
-  /// Whether the bus still exists, which keeps the latest event; the order lock guards it.
+  /// Whether the bus still exists, which keeps the latest event; the sticky lock guards it.
   @exclusivity(unchecked) private var keepsLatest = true
   /// The latest event of each subject.
   private var ofSubjects: [ObjectIdentifier: KeptEvent] = [:]
@@ -118,7 +118,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     return weak.strengthened() as? E
   }
 
-  /// Returns the latest event of a subject, or, with nil, of the type; the caller holds the order lock and the subject.
+  /// Returns the latest event of a subject, or, with nil, of the type; the caller holds the sticky lock and the subject.
   func latestUnderLock(from subject: (any AnyObject & Sendable)?) -> E? {
     guard let subject else { return hasLatest ? strengthened(place.pointee) : nil }
     guard let kept = ofSubjects[ObjectIdentifier(subject)], kept.subject === subject else { return nil }

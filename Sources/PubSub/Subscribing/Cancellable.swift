@@ -19,8 +19,8 @@ extension Registration: Cancellable {}
 extension Cancellable {
   /// Waits until no handler of the cancelled subscription runs.
   ///
-  /// If the handler itself waits for the caller, through `postAndWait` or work, this returns at once. Any other wait inside a
-  /// handler lasts 30 seconds at most, and one that would close a circle with the wait of another drain does not begin; in
+  /// If the handler itself waits for the caller, through `postAndWait` or an ``AwaitedWork``, this returns at once. Any other
+  /// wait inside a handler lasts 30 seconds at most, and one that would close a circle with the wait of another drain does not begin; in
   /// both cases a time-out is reported.
   func drain() async {
     guard let context = HandlerContext.enclosing, let mailbox else { return await idle() }

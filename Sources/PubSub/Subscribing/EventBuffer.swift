@@ -130,7 +130,7 @@ private struct EventInbox {
     if let gap = queue.takeGap() { return gap }
     if queue.events.isEmpty { return nil }
     queue.refill(&batch, as: type)
-    // Only with a bound there are marks here: a sequence passes on no delivery and no report.
+    // A sequence adds no awaited event and no kind of report; with a bound, promised events have marks.
     if queue.nextMarked == batch.first { _ = queue.takeMark() }
     return nil
   }

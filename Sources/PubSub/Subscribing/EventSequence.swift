@@ -13,7 +13,7 @@
 /// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. After
 /// the release of the sequence's subject no new event arrives, but the iterator may end much later, so cancel its task.
 /// Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one of
-/// them.
+/// them, and the cancellation of a task that iterates one of them ends all.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let source: EventSource<Element>
 

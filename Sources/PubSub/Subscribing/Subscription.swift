@@ -6,6 +6,7 @@ extension EventBus {
   /// Any thread may cancel, any number of times, even after the bus has been released. A subscription for an owner
   /// (`for: owner`) is an ``EventBus/OwnedSubscription``.
   public final class Subscription: Sendable {
+    // *Plain* is defined at `HandlerBlock.Entry`.
     // In the order in which cancelling reads them, so that it reads one cache line where it can.
 
     /// The identifier of a plain subscription, with ``cancelled`` once it is cancelled; ``registered`` for a

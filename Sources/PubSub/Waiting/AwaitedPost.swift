@@ -12,8 +12,9 @@ struct AwaitedDelivery: Sendable, Equatable {
   func end(_ outcome: DeliveryReport.Outcome) { post.end(self, outcome) }
 }
 
-/// The waits of a post for its asynchronous handlers, priority by priority, which the post shares with their mailboxes; each ends
-/// with its last handler or at the deadline.
+/// The waiting side of a ``MeasuredPost``, which shares it with the mailboxes of its asynchronous handlers.
+///
+/// A wait for the handlers of one priority ends with the last of them or at the deadline; then the next may begin.
 ///
 /// Its lock is a leaf: nothing is called while it is held. The code that ends a delivery keeps its mailbox, so none is
 /// released under the lock.

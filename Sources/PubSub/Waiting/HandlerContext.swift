@@ -47,7 +47,8 @@ package struct HandlerContext: Sendable {
 
   /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
   ///
-  /// Waits of drains count only on the way from the handler to the work; `WaitGraph.beginUnlessCircular` finds circles of drains.
+  /// The search along `cause` sees no waits of drains, as the wait graph does; `WaitGraph.beginUnlessCircular` finds circles of
+  /// drains.
   func isChained(to receiver: AnyMailbox) -> Bool {
     if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.scope) { return true }
     guard let run, run.isUnderWay else { return false }

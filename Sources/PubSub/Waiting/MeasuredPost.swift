@@ -106,7 +106,7 @@ extension MeasuredPost {
       // Not the property, which would cost each handler a check of exclusive access.
       var isReceived = isReceived
 
-      /// Calls a synchronous handler; returns whether it received the event.
+      /// Calls a synchronous handler; returns whether it takes part in the post, as one that has timed out does.
       func call(_ place: HandlerPlace) -> Bool {
         var begun: BegunCall?
         if wantsBeginnings || isLate(at: time) {
@@ -159,8 +159,8 @@ extension MeasuredPost {
             if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
           }
-          // `receivers` is a copy of `walk`, so it leaves its last place here. `walk` passes these places again, and may leave the
-          // same slot a second time. That adds a byte to the address, which is still no handler's.
+          // `receivers` is a copy of `walk`, so it moves on from its last place here. `walk` passes these places again, and may
+          // move on in the same slot a second time. That adds a byte to the address, which is still no handler's.
           receivers.leaveLast()
         }
         while walk.priority == priority, let place = walk.next() {

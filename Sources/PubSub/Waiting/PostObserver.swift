@@ -8,6 +8,10 @@ package protocol PostObserver: AnyObject {
 
   /// Reports that a handler is about to be called.
   ///
+  /// - Parameters:
+  ///   - subscriber: the handler, or the sequence.
+  ///   - time: the time when the call begins.
+  ///   - isSynchronous: whether its end follows before the post goes on; true for a sequence, too.
   /// - Returns: the number that identifies the call when its end is reported, and the code to run around the handler; nil
   ///   for neither.
   func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall?

@@ -1,6 +1,6 @@
 /// What waits for pieces of work, such as an application with all its transitions: one node in the wait graph.
 ///
-/// It also stands for the code that a transition runs directly: a piece of work that never ends.
+/// It is also a piece of work, which never ends, for code that has no object of its own, such as that of a transition.
 package final class WorkScope: AwaitedWork {
   package init() {}
 
