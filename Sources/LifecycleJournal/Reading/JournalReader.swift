@@ -229,7 +229,8 @@ extension JournalReader {
     // The limit is for a program that does nothing but rotate.
     let mostAttempts = 100
     attempts: for attempt in 1...mostAttempts {
-      let names = JournalFiles.all(of: path, files: files)
+      // The path as it was given: one such as /dev/stdin leads to nothing that another path names.
+      let names = JournalFiles.all(of: path, files: files).dropLast() + [path]
       let identities = names.map { try? files.status(at: $0).identity }
       var start = 0
       if let former {
@@ -241,7 +242,7 @@ extension JournalReader {
         do throws(FileError) {
           let descriptor = try files.openForReading(names[index])
           let reader = JournalReader(
-            source: FileSource(files: files, descriptor: descriptor), path: isWritten ? path : names[index],
+            source: FileSource(files: files, descriptor: descriptor), path: names[index],
             ending: isWritten ? ending : .isReported)
           // If it is another file, the program has rotated since they were listed.
           if reader.identity == identities[index] || attempt == mostAttempts { return reader }
