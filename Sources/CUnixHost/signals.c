@@ -17,7 +17,8 @@
 
 static atomic_int record_writer = -1;
 static int record_reader = -1;
-static atomic_uint continues;
+static atomic_uint continues_begun;  // handlers of SIGCONT that have begun
+static atomic_uint continues;        // those whose records were written
 static _Atomic uint64_t unrecorded;  // signals that found the pipe full, one bit each
 
 static struct sigaction found[SIGNAL_LIMIT];
@@ -43,6 +44,8 @@ static void record_signal(int number, siginfo_t *info, void *context) {
     errno = saved_errno;
     return;
   }
+  // The write below may let the thread that it wakes run first.
+  if (number == SIGCONT) atomic_fetch_add(&continues_begun, 1);
   int64_t arrived = unixhost_now();
   // For a key the kernel has discarded the input before it; what follows the key is for the shell.
   if (info && info->si_code > 0 && (number == SIGTSTP || number == SIGINT)) unixhost_emergency_claim_input(false);
@@ -198,6 +201,16 @@ bool unixhost_signal_next(struct unixhost_signal *record) {
 }
 
 uint32_t unixhost_continue_count(void) { return atomic_load(&continues); }
+
+uint32_t unixhost_continues_begun(void) { return atomic_load(&continues_begun); }
+
+uint32_t unixhost_continues_arrived(void) {
+  uint32_t before = unixhost_continues_begun();
+  sigset_t pending;
+  bool is_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGCONT);
+  uint32_t after = unixhost_continues_begun();
+  return after != before ? after : before + is_pending;
+}
 
 static void set_default(int number, struct sigaction *before) {
   struct sigaction action = {.sa_handler = SIG_DFL};

@@ -1,3 +1,5 @@
+import CUnixHost
+import Foundation
 import Testing
 
 @testable import UnixHost
@@ -100,6 +102,36 @@ import Testing
     #expect(judge.lost == .zero, "a slow disk")
     judge.look(reading(9, continues: 1))
     #expect(judge.lost == .seconds(4))
+  }
+
+  /// The handler of SIGCONT runs on a thread that may come later than the reader.
+  @Test func `while the thread is at work is looked for after a long time without a reading`() {
+    var judge = StandstillJudge(reading(0))
+    judge.works(reading(0))
+    judge.note(.seconds(1))
+    #expect(judge.isOrdinary(at: .seconds(2), continues: 0))
+    #expect(!judge.isOrdinary(at: .milliseconds(2_100), continues: 0))
+  }
+
+  @Test func `is proved by a SIGCONT that waits for its handler, too`() async {
+    let (waits, later) = await withCheckedContinuation { continuation in
+      let thread = Thread {
+        let begun = unixhost_continues_begun()
+        var (only, before) = (sigset_t(), sigset_t())
+        sigemptyset(&only)
+        sigaddset(&only, SIGCONT)
+        pthread_sigmask(SIG_BLOCK, &only, &before)
+        pthread_kill(pthread_self(), SIGCONT)
+        let waits = unixhost_continues_arrived() - begun
+        var number: Int32 = 0
+        sigwait(&only, &number)
+        let later = unixhost_continues_arrived() - begun
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        continuation.resume(returning: (waits, later))
+      }
+      thread.start()
+    }
+    #expect(waits == 1 && later == 0)
   }
 
   /// As `cpulimit` does: each stop is short, and a program must still come to its end.

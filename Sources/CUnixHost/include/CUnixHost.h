@@ -123,6 +123,13 @@ bool unixhost_signal_next(struct unixhost_signal *record);
 // can be read.
 uint32_t unixhost_continue_count(void);
 
+// Returns the number of SIGCONTs whose handler has begun.
+uint32_t unixhost_continues_begun(void);
+
+// Returns the same number, and one more if a SIGCONT waits for its handler. SIGCONT continues all threads, and its handler
+// runs on one that does not block it, such as the first one: a thread of the pool may run before. One system call.
+uint32_t unixhost_continues_arrived(void);
+
 // Stops the process with the default action of SIGTSTP, and returns once it has been continued.
 //
 // With `whole_group` the whole process group receives the signal, because the shell waits until all processes of a job

@@ -21,7 +21,7 @@ final class Standstill: Sendable {
   private let state: Guarded<State>
 
   init() {
-    let reading = StandstillJudge.Reading(time: SignalPipe.now, continues: unixhost_continue_count(), runDelay: nil)
+    let reading = StandstillJudge.Reading(time: SignalPipe.now, continues: unixhost_continues_begun(), runDelay: nil)
     state = Guarded(State(judge: StandstillJudge(reading)))
   }
 
@@ -29,7 +29,7 @@ final class Standstill: Sendable {
   var lost: Duration {
     state.withLock { state in
       let now = SignalPipe.now
-      if state.judge.isOrdinary(at: now, continues: unixhost_continue_count()) {
+      if state.judge.isOrdinary(at: now, continues: unixhost_continues_begun()) {
         state.judge.note(now)
       } else {
         state.judge.look(Self.reading(state.account))
@@ -69,7 +69,7 @@ final class Standstill: Sendable {
 
   private static func reading(_ account: Int32) -> StandstillJudge.Reading {
     StandstillJudge.Reading(
-      time: SignalPipe.now, continues: unixhost_continue_count(), runDelay: SchedulerAccount.runDelay(account))
+      time: SignalPipe.now, continues: unixhost_continues_arrived(), runDelay: SchedulerAccount.runDelay(account))
   }
 }
 

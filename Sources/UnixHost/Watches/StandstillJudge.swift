@@ -17,7 +17,7 @@ struct StandstillJudge: Sendable, Hashable {
   struct Reading: Sendable, Hashable {
     /// A clock that stands still while the machine sleeps.
     var time: Duration
-    /// The number of SIGCONTs so far.
+    /// The number of SIGCONTs so far, also of one that waits for its handler.
     var continues: UInt32
     /// The total time for which the host's thread has waited for a processor; nil if the system does not report it.
     var runDelay: Duration?
@@ -48,9 +48,10 @@ struct StandstillJudge: Sendable, Hashable {
 
   init(_ reading: Reading) { last = reading }
 
-  /// Whether a reading with this time needs no look at the evidence.
+  /// Whether a reading with this time needs no look at the evidence: neither has a SIGCONT been handled, nor is there a
+  /// wait that is over, nor was there such a long time without a reading that a SIGCONT may still wait for its handler.
   func isOrdinary(at time: Duration, continues: UInt32) -> Bool {
-    continues == last.continues && time < (wakesBy.map { $0 + Self.slack } ?? .seconds(Int64.max))
+    continues == last.continues && time < (wakesBy.map { $0 + Self.slack } ?? last.time + Self.patience)
   }
 
   /// Notes a reading that needed no look.
