@@ -93,7 +93,7 @@ import UnixHost
     DispatchQueue.main.async { [self] in
       tellsStatus = false
       let activity = isDraining ? "draining" : "serving"
-      ServiceHost.current?.setStatus("\(activity) \(connections.count) connections\(isFull ? ", and is full" : "")")
+      ServiceHost.setStatus("\(activity) \(connections.count) connections\(isFull ? ", and is full" : "")")
     }
   }
 

@@ -3,7 +3,7 @@ import UnixHost
 extension Terminal.Key {
   /// The bytes that xterm sends for the key, in its default modes.
   var bytes: [UInt8] {
-    let held: [(Modifiers, Int)] = [(.shift, 1), (.alt, 2), (.control, 4)]
+    let held: [(Modifier, Int)] = [(.shift, 1), (.alt, 2), (.control, 4)]
     let number = held.reduce(1) { modifiers.contains($1.0) ? $0 + $1.1 : $0 }
     /// A key whose sequence ends in a letter.
     func letter(_ final: Character, _ introducer: Character = "[") -> [UInt8] {
@@ -14,13 +14,13 @@ extension Terminal.Key {
     /// A key that sends bytes of its own, with `ESC` before them for Alt; with other modifiers it sends its number in a
     /// sequence.
     func plain(_ bytes: [UInt8], _ code: UInt32) -> [UInt8] {
-      modifiers.subtracting(.alt).isEmpty
+      modifiers.subtracting([.alt]).isEmpty
         ? (modifiers.contains(.alt) ? [0x1B] : []) + bytes : Array("\u{1B}[27;\(number);\(code)~".utf8)
     }
-    switch kind {
+    switch unmodified {
     case .character(let character): return Self.bytes(of: character, modifiers, plain)
     case .enter: return plain([0x0D], 13)
-    case .tab: return modifiers == .shift ? Array("\u{1B}[Z".utf8) : plain([0x09], 9)
+    case .tab: return modifiers == [.shift] ? Array("\u{1B}[Z".utf8) : plain([0x09], 9)
     case .escape: return plain([0x1B], 27)
     case .backspace: return plain([0x7F], 127)
     case .insert: return tilde(2)
@@ -36,6 +36,7 @@ extension Terminal.Key {
     case .function(let key) where (1...4).contains(key): return letter(["P", "Q", "R", "S"][key - 1], "O")
     case .function(let key): return Self.functionCodes[key].map(tilde) ?? []
     case .paste(let text, _): return Array("\u{1B}[200~\(text)\u{1B}[201~".utf8)
+    case .modified: return []
     }
   }
 
@@ -46,7 +47,7 @@ extension Terminal.Key {
 
   /// Returns the bytes of a character: a control code, its own bytes, or a sequence with its number.
   private static func bytes(
-    of character: Character, _ modifiers: Modifiers, _ plain: ([UInt8], UInt32) -> [UInt8]
+    of character: Character, _ modifiers: Set<Modifier>, _ plain: ([UInt8], UInt32) -> [UInt8]
   ) -> [UInt8] {
     let scalar = character.unicodeScalars.first!
     guard modifiers.contains(.control), character.utf8.count == 1 else {

@@ -192,7 +192,7 @@ private final class LineEditor {
 }
 
 private func warnIfCut(_ key: Terminal.Key, _ warn: (String) -> Void) {
-  if case .paste(let text, let omitted) = key.kind, omitted > 0 {
+  if case .paste(let text, let omitted) = key, omitted > 0 {
     warn("Only the first \(text.count) characters were pasted.")
   }
 }

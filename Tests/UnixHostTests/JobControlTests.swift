@@ -188,6 +188,7 @@ import Testing
     try await Shell.dash.runProbe { probe, terminal in
       let before = terminal.modes
       try await probe.launch(on: terminal)
+      try await probe.log.line(startingWith: "display")
       try terminal.change(.otherEraseKey)
       try terminal.change(.rawOutput)
       try probe.signal(signal)
@@ -196,7 +197,7 @@ import Testing
         // Dash leaves the terminal in the program's modes, where the return key gives another character.
         terminal.send("fg\n")
       }
-      try await probe.log.line(startingWith: "continued")
+      try await probe.log.line(startingWith: "display")
       try await probe.quit(on: terminal)
       try await terminal.prompt()
       #expect(terminal.modes == before)

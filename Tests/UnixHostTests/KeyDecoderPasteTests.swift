@@ -38,10 +38,10 @@ import UnixHost
     let whole = String(repeating: "x", count: limit)
     #expect(paste(whole) == [.paste(whole), "q"])
     let most = String(repeating: "x", count: limit - 2)
-    #expect(paste(most + "👶" + "yyy") == [Key(.paste(most, omittedBytes: 7)), "q"])
-    #expect(paste(whole + whole + whole) == [Key(.paste(whole, omittedBytes: 2 * limit)), "q"])
+    #expect(paste(most + "👶" + "yyy") == [.paste(most, omittedBytes: 7), "q"])
+    #expect(paste(whole + whole + whole) == [.paste(whole, omittedBytes: 2 * limit), "q"])
     // What is too short to be cut after what was cut is cut, too.
-    #expect(paste(most + "👶\u{1B}[20y") == [Key(.paste(most, omittedBytes: 9)), "q"])
+    #expect(paste(most + "👶\u{1B}[20y") == [.paste(most, omittedBytes: 9), "q"])
   }
 
   @Test func `Of a sequence without an end little is kept, and the next key is not swallowed`() {

@@ -28,15 +28,15 @@ import Testing
       switch Int.random(in: 0..<12, using: &random) {
       case 0...3:
         let text = Self.texts.randomElement(using: &random)!
-        return ([Key(.character(Character(text)))], Array(text.utf8), false)
+        return ([.character(Character(text))], Array(text.utf8), false)
       case 4:
         // Those that begin no sequence.
         let text = ["a", "Q", "7", "é", "👶", "<"].randomElement(using: &random)!
-        return ([Key(.character(Character(text)), modifiers: .alt)], [0x1B] + Array(text.utf8), false)
+        return ([.alt(.character(Character(text)))], [0x1B] + Array(text.utf8), false)
       case 5:
         // 8, 9, 10 and 13 have keys of their own.
         let letter = Array("abcdefgklnopqrstuvwxyz".utf8).randomElement(using: &random)!
-        let key = Key(.character(Character(Unicode.Scalar(letter))), modifiers: .control)
+        let key = Key.control(.character(Character(Unicode.Scalar(letter))))
         return ([key], [letter - 96], false)
       case 6:
         let (key, byte) = [(Key.enter, 13 as UInt8), (.tab, 9), (.backspace, 127)].randomElement(using: &random)!
@@ -59,10 +59,10 @@ import Testing
       }
     }
 
-    private mutating func modifiers() -> (Key.Modifiers, Int) {
+    private mutating func modifiers() -> (Set<Key.Modifier>, Int) {
       let number = Int.random(in: 2...8, using: &random)
-      let table: [Key.Modifiers] = [
-        .shift, .alt, [.shift, .alt], .control, [.control, .shift], [.control, .alt], [.control, .alt, .shift],
+      let table: [Set<Key.Modifier>] = [
+        [.shift], [.alt], [.shift, .alt], [.control], [.control, .shift], [.control, .alt], [.control, .alt, .shift],
       ]
       return (table[number - 2], number)
     }
@@ -74,7 +74,7 @@ import Testing
       case 0: return ([key], Array("\u{1B}O\(final)".utf8), false)
       case 1: return ([key], Array("\u{1B}[\(final)".utf8), false)
       case 2: return ([.alt(key)], Array("\u{1B}\u{1B}[\(final)".utf8), false)
-      default: return ([Key(key.kind, modifiers: held)], Array("\u{1B}[1;\(number)\(final)".utf8), false)
+      default: return ([Key(key, modifiers: held)], Array("\u{1B}[1;\(number)\(final)".utf8), false)
       }
     }
 
@@ -86,7 +86,7 @@ import Testing
       case 1: return ([.shift(key)], Array("\u{1B}[\(code)$".utf8), false)
       case 2: return ([.control(key)], Array("\u{1B}[\(code)^".utf8), false)
       case 3: return ([.shift(.tab)], Array("\u{1B}[Z".utf8), false)
-      default: return ([Key(key.kind, modifiers: held)], Array("\u{1B}[\(code);\(number)~".utf8), false)
+      default: return ([Key(key, modifiers: held)], Array("\u{1B}[\(code);\(number)~".utf8), false)
       }
     }
   }

@@ -67,12 +67,12 @@ import Testing
       try await terminal.stopJob(in: shell)
       #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
       try await probe.comeBack(visit: 2, on: terminal)
+      try await probe.log.line(startingWith: "display")
       try await terminal.waitForScreen("all modes", where: isOn)
       // At a SIGSTOP they stay, and what the terminal stacks must not be stacked twice then.
       try probe.signal(SIGSTOP)
       try await terminal.jobHasStopped(in: shell)
       terminal.plainLine("fg")
-      try await probe.log.line(startingWith: "continued")
       try await probe.log.line(startingWith: "display")
       try await terminal.waitForScreen("all modes", where: isOn)
       terminal.send("q")

@@ -188,7 +188,7 @@ import Testing
         if error == nil, holdsTerminal || isLeavingTerminal { faults.append("lends a terminal that it holds") }
         (asksForLoan, isBorrowed) = (false, error == nil)
       case .bringToForeground, .continueBorrower, .endForegroundOfBorrower, .confirmEndOfLending: break
-      case .requestDisplay, .report, .reportRefusedStop, .reportUncaughtStop: break
+      case .requestDisplay, .report, .reportRefusedStop: break
       case .send(let delivery):
         send(delivery)
         if delivery.input == .terminate { return [.questionOpened] }

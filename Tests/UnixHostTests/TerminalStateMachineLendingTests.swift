@@ -113,7 +113,7 @@ import Testing
   @Test func aReturnAfterSIGSTOPDrawsNothing() {
     var host = borrower()
     host.signals(.continue)
-    #expect(host(.terminalLook(.foreground)) == [.reportUncaughtStop, .continueBorrower])
+    #expect(host(.terminalLook(.foreground)) == [.continueBorrower])
   }
 
   @Test func aProgramInTheBackgroundHasNothingToLend() {

@@ -308,7 +308,7 @@ import Testing
   @Test func afterAnUncaughtStopTheModesAreMadeAgain() {
     var host = Host.inForeground()
     #expect(host.signals(.continue) == [.lookAtTerminal])
-    #expect(host(.terminalLook(.foreground)) == [.reportUncaughtStop, .takeTerminal])
+    #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
     #expect(host(.terminalTaken(true)) == [.requestDisplay])
     #expect(host.machine.phase == .foreground)
   }
@@ -318,7 +318,7 @@ import Testing
     host.signals(.continue)
     #expect(
       host(.terminalLook(.background)) == [
-        .reportUncaughtStop, .leaveLostTerminal, send(2, .home, "SIGCONT"), .armDeadline(.milliseconds(5500)),
+        .leaveLostTerminal, send(2, .home, "SIGCONT"), .armDeadline(.milliseconds(5500)),
       ])
     #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)

@@ -67,8 +67,8 @@ import Scheduling
     let standstill = Standstill()
     application.processTime.follow { standstill.lost }
     defer { application.processTime.endFollowing() }
-    HostCapabilities.current = watch.capabilities
-    defer { HostCapabilities.current = nil }
+    HostCapability.ofRunningHost = watch.capabilities
+    defer { HostCapability.ofRunningHost = [:] }
     let hasReturned = DispatchSemaphore(value: 0)
     let status = await TaskStarter().waitOnMainActor {
       await withCheckedContinuation { [watch] continuation in

@@ -73,7 +73,7 @@
 
     var deadline: SuspendingClock.Instant? { bus == nil ? retryTime : bus?.deadline }
 
-    var availability: HostCapabilities.Availability {
+    var availability: HostCapability.Availability {
       if let absence { return .unavailable(absence) }
       let flaws = [
         sessionFailure.map { "locks are not reported: \($0)" }, inhibitorFailure.map { "no inhibitor: \($0)" },

@@ -13,7 +13,7 @@ protocol LogindConnection: AnyObject {
   /// The latest time at which ``take()`` must be called.
   var deadline: SuspendingClock.Instant? { get }
   /// Whether logind reports events, and if not, the reason.
-  var availability: HostCapabilities.Availability { get }
+  var availability: HostCapability.Availability { get }
 
   /// Begins to look for logind.
   func begin()

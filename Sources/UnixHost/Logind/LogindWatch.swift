@@ -18,7 +18,7 @@ struct LogindWatch {
   let answers: HostLink<LogindStateMachine.Event>
   var deadline: SuspendingClock.Instant?
   /// The availability that was published last.
-  var availability: HostCapabilities.Availability?
+  var availability: HostCapability.Availability?
 
   init(connection: any LogindConnection, waker: WakePipe) {
     self.connection = connection
@@ -26,7 +26,7 @@ struct LogindWatch {
   }
 
   /// The availability before logind has been asked.
-  static var availability: HostCapabilities.Availability {
+  static var availability: HostCapability.Availability {
     #if Logind && os(Linux)
       .unavailable("logind has not answered yet")
     #elseif os(Linux)
@@ -112,6 +112,8 @@ extension HostThread {
   private func tellCapabilities() {
     guard let availability = logind?.connection.availability, availability != logind?.availability else { return }
     logind?.availability = availability
-    parts.mailbox.send { HostCapabilities.current?.session = availability }
+    parts.mailbox.send {
+      if !HostCapability.ofRunningHost.isEmpty { HostCapability.ofRunningHost[.session] = availability }
+    }
   }
 }

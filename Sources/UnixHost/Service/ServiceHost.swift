@@ -1,5 +1,6 @@
 public import AppLifecycle
 public import PubSub
+import Scheduling
 
 /// Hosts an application as a service: without a terminal, in the background, under a service manager if there is one.
 ///
@@ -90,8 +91,10 @@ public final class ServiceHost: Sendable {
     public init(application: Application) { self.application = application }
   }
 
-  /// The running host; nil if none runs.
-  @MainActor public private(set) static var current: ServiceHost?
+  /// The link of the running host; nil if none runs.
+  private static let running = Guarded<HostLink<ProcessStateMachine.Event>?>(nil)
+  /// Whether a host runs.
+  package static var isRunning: Bool { running.withLock { $0 != nil } }
 
   private let application: Application
   private let configuration: Configuration
@@ -117,12 +120,11 @@ public final class ServiceHost: Sendable {
   /// Sends the manager one line of text about the current work of the service.
   ///
   /// `systemctl status` shows it, after the managed resources that cannot be acquired. The host replaces line ends by
-  /// spaces, escapes other control characters, and cuts the text at 2048 bytes. Any thread may call it. The host
-  /// sends a text that is set before ``run()`` when it begins. Without a manager, or after the end, the call has no
-  /// effect.
+  /// spaces, escapes other control characters, and cuts the text at 2048 bytes. Any thread may call it. Without a
+  /// running host or a manager the call has no effect, so a program need not know how it was started.
   ///
   /// - Parameter text: the text, in one line.
-  public func setStatus(_ text: String) { link.send(.status(text)) }
+  public static func setStatus(_ text: String) { running.withLock { $0 }?.send(.status(text)) }
 
   /// Runs the life cycle until the application is no longer running.
   ///
@@ -142,8 +144,8 @@ public final class ServiceHost: Sendable {
     // Child processes that the program starts from now on inherit no sockets.
     _ = ActivationSocket.all
     let budgets = HostBudgets.of(application)
-    Self.current = self
-    defer { Self.current = nil }
+    Self.running.withLock { [link] in $0 = link }
+    defer { Self.running.withLock { $0 = nil } }
     // The mode ends with the process.
     application.beginBackgroundMode()
     return await HostSession.run(

@@ -24,7 +24,7 @@ final class InputBacklog: Sendable {
   /// A paste holds its text once more: its bytes belonged to earlier events.
   static func cost(of keys: [Terminal.Key], _ bytes: [UInt8]) -> Int {
     keys.reduce(eventCost + bytes.count) { cost, key in
-      if case .paste(let text, _) = key.kind {
+      if case .paste(let text, _) = key {
         cost + text.utf8.count
       } else {
         cost + MemoryLayout<Terminal.Key>.stride

@@ -26,12 +26,12 @@ enum KeyMap {
     switch final {
     case UInt8(ascii: "~"): return tilde(parameters)
     // rxvt encodes the modifier keys in the final byte.
-    case UInt8(ascii: "$"): return parameters.count == 1 ? tilde(parameters)?.adding(.shift) : nil
-    case UInt8(ascii: "^"): return parameters.count == 1 ? tilde(parameters)?.adding(.control) : nil
+    case UInt8(ascii: "$"): return parameters.count == 1 ? tilde(parameters)?.adding([.shift]) : nil
+    case UInt8(ascii: "^"): return parameters.count == 1 ? tilde(parameters)?.adding([.control]) : nil
     case UInt8(ascii: "@"): return parameters.count == 1 ? tilde(parameters)?.adding([.control, .shift]) : nil
     case UInt8(ascii: "a")...UInt8(ascii: "d"):
-      return parameters.count == 0 ? letter(final - 0x20).map { Key($0, modifiers: .shift) } : nil
-    case UInt8(ascii: "Z"): return modifiers(ofLetter: parameters).map { Key(.tab, modifiers: $0.union(.shift)) }
+      return parameters.count == 0 ? letter(final - 0x20).map { Key($0, modifiers: [.shift]) } : nil
+    case UInt8(ascii: "Z"): return modifiers(ofLetter: parameters).map { Key(.tab, modifiers: $0.union([.shift])) }
     case UInt8(ascii: "R"):
       // The cursor's position has a column there, which may be any number.
       guard parameters.hasEvent(in: 1) || (parameters[1] ?? 1) <= 16 else { return nil }
@@ -53,7 +53,7 @@ enum KeyMap {
   static func singleShift(_ bytes: [UInt8], final: UInt8) -> Terminal.Key? {
     guard let parameters = Parameters(bytes), let modifiers = modifiers(ofLetter: parameters) else { return nil }
     switch final {
-    case UInt8(ascii: "a")...UInt8(ascii: "d"): return letter(final - 0x20).map { Key($0, modifiers: .control) }
+    case UInt8(ascii: "a")...UInt8(ascii: "d"): return letter(final - 0x20).map { Key($0, modifiers: [.control]) }
     case UInt8(ascii: "M"): return Key(.enter, modifiers: modifiers)
     case UInt8(ascii: "I"): return Key(.tab, modifiers: modifiers)
     case UInt8(ascii: "X"): return Key(.character("="), modifiers: modifiers)
@@ -69,7 +69,7 @@ enum KeyMap {
     (UInt8(ascii: "A")...UInt8(ascii: "E")).contains(letter) ? .function(Int(letter - 0x40)) : nil
   }
 
-  private static func letter(_ final: UInt8) -> Terminal.Key.Kind? {
+  private static func letter(_ final: UInt8) -> Terminal.Key? {
     switch final {
     case UInt8(ascii: "A"): .up
     case UInt8(ascii: "B"): .down
@@ -93,7 +93,7 @@ enum KeyMap {
     return Key(kind, modifiers: held.modifiers)
   }
 
-  private static let kinds: [Int: Terminal.Key.Kind] = [
+  private static let kinds: [Int: Terminal.Key] = [
     1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
     11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5),
     17: .function(6), 18: .function(7), 19: .function(8), 20: .function(9), 21: .function(10),
@@ -102,7 +102,7 @@ enum KeyMap {
   ]
 
   /// Returns the modifiers of a sequence that ends in a letter: `1;modifiers`, or the modifiers alone.
-  private static func modifiers(ofLetter parameters: Parameters) -> Terminal.Key.Modifiers? {
+  private static func modifiers(ofLetter parameters: Parameters) -> Set<Terminal.Key.Modifier>? {
     switch parameters.count {
     case 0: []
     case 1: Held(parameters, field: 0)?.modifiers
@@ -120,8 +120,8 @@ extension KeyMap {
     guard (1...3).contains(parameters.count), let held = Held(parameters, field: 1) else { return [] }
     // The text is what the key enters, with Shift, Caps Lock and the keyboard's layout.
     let text = parameters.all(2).compactMap { $0.flatMap { UInt32(exactly: $0) }.flatMap(Unicode.Scalar.init) }
-    if held.modifiers.isSubset(of: .shift), !text.isEmpty, text.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) {
-      return text.map { Key(.character(Character($0))) }
+    if held.modifiers.isSubset(of: [.shift]), !text.isEmpty, text.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) {
+      return text.map { .character(Character($0)) }
     }
     guard let code = parameters[0] else { return [] }
     // Terminals take Ctrl with a letter of another alphabet for the Latin letter in the same place.
@@ -156,7 +156,7 @@ extension KeyMap {
       // Shift is part of a letter. xterm sends the upper case, and kitty the lower case.
       let isUpper = scalar.properties.isUppercase || modifiers.contains(.shift) != held.locksCaps
       let letter = isUpper ? uppercase(scalar) : Character(scalar)
-      return Key(.character(letter), modifiers: modifiers.subtracting(.shift))
+      return Key(.character(letter), modifiers: modifiers.subtracting([.shift]))
     // kitty's numbers of the private area, for keys without characters.
     case 57376...57398: return Key(.function(code - 57376 + 13), modifiers: modifiers)
     default: return pad[code].map { Key($0, modifiers: modifiers) }
@@ -176,8 +176,8 @@ extension KeyMap {
   }
 
   /// The keys of the number pad.
-  private static let pad: [Int: Terminal.Key.Kind] = {
-    let keys: [Terminal.Key.Kind] = [
+  private static let pad: [Int: Terminal.Key] = {
+    let keys: [Terminal.Key] = [
       .character("."), .character("/"), .character("*"), .character("-"), .character("+"), .enter, .character("="),
       .character(","), .left, .right, .up, .down, .pageUp, .pageDown, .home, .end, .insert, .delete,
     ]
@@ -224,7 +224,7 @@ extension KeyMap {
 
   /// The modifier keys of a key that was pressed.
   private struct Held {
-    var modifiers: Terminal.Key.Modifiers = []
+    var modifiers: Set<Terminal.Key.Modifier> = []
     /// Whether Caps Lock is on.
     var locksCaps = false
 

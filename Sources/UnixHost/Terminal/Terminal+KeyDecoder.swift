@@ -95,7 +95,7 @@ extension Terminal.KeyDecoder {
   private mutating func take(_ token: TerminalGrammar.Token, _ keys: inout [Terminal.Key]) {
     switch token {
     case .byte(let byte, let hasAlt): take(byte, hasAlt: hasAlt, &keys)
-    case .keys(let pressed, let hasAlt): keys += hasAlt ? pressed.map { $0.adding(.alt) } : pressed
+    case .keys(let pressed, let hasAlt): keys += hasAlt ? pressed.map { $0.adding([.alt]) } : pressed
     case .focus, .pasteBegins: break
     case .pasted(let text): keep(text)
     case .pasteEnds: endPaste(&keys)
@@ -103,17 +103,15 @@ extension Terminal.KeyDecoder {
   }
 
   private mutating func take(_ byte: UInt8, hasAlt: Bool, _ keys: inout [Terminal.Key]) {
-    func add(_ kind: Terminal.Key.Kind, _ modifiers: Terminal.Key.Modifiers = []) {
-      keys.append(Terminal.Key(kind, modifiers: hasAlt ? modifiers.union(.alt) : modifiers))
-    }
+    func add(_ key: Terminal.Key) { keys.append(hasAlt ? .alt(key) : key) }
     switch byte {
     case TerminalGrammar.escape: add(.escape)
     case 0x09: add(.tab)
     case 0x0A, 0x0D: add(.enter)
     case 0x08, 0x7F: add(.backspace)
-    case 0x00: add(.character(" "), .control)
-    case 0x01...0x1A: add(.character(Character(Unicode.Scalar(byte + 0x60))), .control)
-    case 0x1C...0x1F: add(.character(Character(Unicode.Scalar(byte + 0x40))), .control)
+    case 0x00: add(.control(" "))
+    case 0x01...0x1A: add(.control(.character(Character(Unicode.Scalar(byte + 0x60)))))
+    case 0x1C...0x1F: add(.control(.character(Character(Unicode.Scalar(byte + 0x40)))))
     case 0x20..<0x7F: add(.character(Character(Unicode.Scalar(byte))))
     case 0xC2...0xF4: (character, characterHasAlt) = ([byte], hasAlt)
     case 0x80...0xBF where !character.isEmpty: continueCharacter(byte, &keys)
@@ -126,7 +124,8 @@ extension Terminal.KeyDecoder {
     character.append(byte)
     guard character.count == Self.length(ofCharacter: character[0]) else { return }
     if let text = String(validating: character, as: UTF8.self) {
-      keys.append(Terminal.Key(.character(Character(text)), modifiers: characterHasAlt ? .alt : []))
+      let key = Terminal.Key.character(Character(text))
+      keys.append(characterHasAlt ? .alt(key) : key)
     }
     forgetCharacter()
   }
@@ -144,7 +143,7 @@ extension Terminal.KeyDecoder {
 extension Terminal.KeyDecoder {
   private mutating func endPaste(_ keys: inout [Terminal.Key]) {
     if omitted > 0 { cutBeforeCharacter() }
-    keys.append(Terminal.Key(.paste(String(decoding: pasted, as: UTF8.self), omittedBytes: omitted)))
+    keys.append(.paste(String(decoding: pasted, as: UTF8.self), omittedBytes: omitted))
     (pasted, omitted) = ([], 0)
   }
 

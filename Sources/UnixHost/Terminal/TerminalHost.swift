@@ -1,6 +1,5 @@
 public import AppLifecycle
 import CUnixHost
-public import PubSub
 
 /// Hosts an application in a terminal: translates events of the terminal and the kernel into `SystemInput`s.
 ///
@@ -48,9 +47,9 @@ public import PubSub
 /// The host predicts whether the kernel would refuse a stop, and then tears nothing down. A SIGCONT during the
 /// tear-down cancels the stop.
 ///
-/// No program can catch SIGSTOP. After it, if the program has the terminal again, the host posts ``WasContinued``, sets
-/// the terminal's modes again, and ends the interruption `focusLost`. If another job has the terminal, the host posts
-/// ``WasContinued`` and sends `home`. A program in the background receives neither.
+/// No program can catch SIGSTOP. After it, if the program has the terminal again, the host sets the terminal's modes
+/// again, ends the interruption `focusLost`, and posts ``Terminal/NeedsDisplay``. If another job has the terminal, the
+/// host sends `home`. `Application.WasSuspended` has the time that the program stood still.
 ///
 /// A thread of the host waits for these facts. It also enforces the budgets of `didEnterBackground` and `willTerminate`
 /// while the main actor is busy, and reports an overrun on standard error once the terminal is restored. The host also
@@ -163,27 +162,6 @@ public final class TerminalHost: Sendable {
       configuration.enteringSequences = ""
       configuration.leavingSequences = ""
       return configuration
-    }
-  }
-
-  /// A notification that the program, in the foreground, received SIGCONT although it had not stopped itself.
-  ///
-  /// Either SIGSTOP, which no program can catch, has stopped the process for some time, or another process has sent
-  /// SIGCONT to the running program. The program cannot tell these apart.
-  public struct WasContinued: MainActorEvent {
-    /// The application that the host runs.
-    public let application: Application
-    /// The terminal; if the program has it, the host also sets its modes again, and then posts
-    /// ``Terminal/NeedsDisplay``.
-    public let terminal: Terminal
-
-    /// Creates the event.
-    ///
-    /// - Parameters:
-    ///   - application: the application that the host runs.
-    ///   - terminal: its terminal.
-    public init(application: Application, terminal: Terminal) {
-      (self.application, self.terminal) = (application, terminal)
     }
   }
 

@@ -349,7 +349,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .stopSelf: return stop()
     case .reportRefusedStop:
       HostMessage(.warning, "the program cannot be stopped here: no shell with job control could continue it").send()
-    case .reportUncaughtStop: tell(TerminalHost.WasContinued(application: parts.application, terminal: terminal))
     case .report(let overrun): report(overrun)
     case .die(let signal):
       device.takeForeground()

@@ -29,7 +29,6 @@ extension TerminalStateMachine {
       }
     case .continuedWhileLeaving: answerContinuedWhileLeaving(isOurs: isOurs)
     case .continuedUnexpectedly:
-      emit(.reportUncaughtStop)
       // The shell has set its own modes, and has drawn over the screen.
       takeTerminal(ifOurs: isOurs, because: .continue)
     case .refusedByTerminal(let cause):

@@ -137,8 +137,6 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case stopSelf
     /// Reports that the process cannot be stopped here.
     case reportRefusedStop
-    /// Reports that the process was continued without having stopped itself.
-    case reportUncaughtStop
     /// Reports the code that overran a budget; no code is named if the main actor itself did not answer.
     case report(BudgetOverrun)
     /// Ends the process by this signal's default action.

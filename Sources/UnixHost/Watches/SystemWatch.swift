@@ -37,26 +37,26 @@ struct SystemWatch: Sendable {
   private let continuousOrigin = ContinuousClock.now
 
   /// The facts that the watch can observe.
-  private(set) var capabilities: HostCapabilities
+  private(set) var capabilities: [HostCapability: HostCapability.Availability]
 
   /// Opens the available sources.
   init(clock: WallClock?) {
     let zone = TimeZoneFile.live()
     let clock = clock ?? .live()
     (self.zone, self.clock) = (zone, clock)
-    capabilities = HostCapabilities(
-      memoryPressure: .unavailable(""), wallClock: clock.availability, timeZone: zone.availability,
-      suspension: .available("SIGCONT, the machine's clocks and the scheduler's statistics, read once a second"),
-      session: LogindWatch.availability)
+    capabilities = [.wallClock: clock.availability, .timeZone: zone.availability, .session: LogindWatch.availability]
     do {
       let source = try MemoryPressureSource(Environment.variable)
-      capabilities.memoryPressure = .available(source.name)
+      capabilities[.memoryPressure] = .available(source.name)
       memory = source
     } catch {
-      capabilities.memoryPressure = .unavailable(error.reason)
+      capabilities[.memoryPressure] = .unavailable(error.reason)
     }
     #if canImport(Darwin)
-      capabilities.suspension = .available("SIGCONT and the machine's clocks, read once a second")
+      capabilities[.suspension] = .available("SIGCONT and the machine's clocks, read once a second")
+    #else
+      capabilities[.suspension] = .available(
+        "SIGCONT, the machine's clocks and the scheduler's statistics, read once a second")
     #endif
     let nothing = SuspensionDetector.Sample(running: .zero, sleep: .zero, runDelay: nil)
     detector = SuspensionDetector(nothing)

@@ -11,7 +11,7 @@ struct TimeZoneFile: Sendable {
   /// The descriptor to poll; -1 if changes are not reported.
   let descriptor: Int32
   /// The way in which changes are observed, or the reason why they are not.
-  let availability: HostCapabilities.Availability
+  let availability: HostCapability.Availability
 
   private static let directory = "/etc"
   private static let name = "localtime"

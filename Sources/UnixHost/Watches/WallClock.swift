@@ -19,7 +19,7 @@ package struct WallClock: Sendable {
   /// The descriptor to poll; -1 without a timer.
   package var descriptor: Int32
   /// The way in which changes are observed, or the reason why they are not.
-  package var availability: HostCapabilities.Availability
+  package var availability: HostCapability.Availability
   /// Returns the time since 1970, the date as a number that differs between consecutive days, and the offset in seconds
   /// east of Greenwich.
   package var read: @Sendable () -> (wall: Duration, day: Int, offset: Int)
@@ -32,7 +32,7 @@ package struct WallClock: Sendable {
 
   /// Creates a clock.
   package init(
-    descriptor: Int32, availability: HostCapabilities.Availability,
+    descriptor: Int32, availability: HostCapability.Availability,
     read: @escaping @Sendable () -> (wall: Duration, day: Int, offset: Int),
     local: @escaping @Sendable (_ seconds: Int) -> (day: Int, offset: Int),
     arm: @escaping @Sendable (_ seconds: Int) -> Void, next: @escaping @Sendable () -> Notice?

@@ -85,7 +85,7 @@ extension Probe: MainApplicationDelegate {
     // With the delegate's own `main` the application is not to be had any earlier.
     Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")
-    Log.shared.write("host \(ServiceHost.current == nil ? "terminal" : "service")")
+    Log.shared.write("host \(ServiceHost.isRunning ? "service" : "terminal")")
     let names = [
       "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "APP_LIFECYCLE_HOST", "LISTEN_PID", "LISTEN_PIDFDID",
       "LISTEN_FDS", "LISTEN_FDNAMES",
@@ -96,12 +96,10 @@ extension Probe: MainApplicationDelegate {
       Log.shared.write("descriptor \(descriptor) is \(flags < 0 ? "closed" : flags == 0 ? "inherited" : "kept")")
     }
     if options.listens { AnswerServer.manage(in: application, log: .shared) }
-    if let capabilities = HostCapabilities.current {
-      Log.shared.write("memory \(capabilities.memoryPressure)")
-      Log.shared.write("clock \(capabilities.wallClock)")
-      Log.shared.write("zone \(capabilities.timeZone)")
-      Log.shared.write("session \(capabilities.session)")
-    }
+    let facts: [(String, HostCapability)] = [
+      ("memory", .memoryPressure), ("clock", .wallClock), ("zone", .timeZone), ("session", .session),
+    ]
+    for (name, fact) in facts { fact.availability.map { Log.shared.write("\(name) \($0)") } }
     Log.shared.followSuspensions(of: application)
     watchReloads(of: application)
     manageResource(of: application)
@@ -115,7 +113,7 @@ extension Probe: MainApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
     // Only a background mode makes it unlimited there.
     Log.shared.write("time in the background: \(application.remainingBackgroundTime.map { "\($0)" } ?? "unlimited")")
-    ServiceHost.current?.setStatus("launched,\nand in one line")
+    ServiceHost.setStatus("launched,\nand in one line")
   }
 
   func applicationWillTerminate(_ application: Application) {
@@ -142,7 +140,7 @@ extension Probe: MainApplicationDelegate {
     var failuresLeft = options.reloadFails ? 1 : 0
     application.bus.receive(ServiceHost.Reload.self, for: self, label: "reader") { probe, reload in
       Log.shared.write("reload begin")
-      if let capabilities = HostCapabilities.current { Log.shared.write("session \(capabilities.session)") }
+      HostCapability.session.availability.map { Log.shared.write("session \($0)") }
       while probe.options.hangsAtReload { pause() }
       await gate?.pass()
       failuresLeft -= 1

@@ -98,7 +98,6 @@ extension Probe: TerminalApplicationDelegate {
       probe.screen = event
       probe.draw()
     }
-    application.bus.subscribe(to: TerminalHost.WasContinued.self, for: self) { _, _ in Log.shared.write("continued") }
     Log.shared.followSuspensions(of: application)
     followTime(of: application)
     manageSlowResource(of: application)
