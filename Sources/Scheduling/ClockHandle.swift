@@ -60,8 +60,13 @@ package struct ClockHandle: Sendable {
     (self.now, self.sleepUntil, self.systemClock, self.passTime) = (now, sleepUntil, systemClock, passTime)
   }
 
-  /// Returns the instant after a delay, at most a century ahead: clocks count nanoseconds in 64 bits.
-  package func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }
+  /// Returns the instant after a delay, at most a century ahead.
+  package func instant(after delay: Duration) -> Duration { now() + min(delay, .century) }
+}
+
+extension Duration {
+  /// The longest delay: clocks count nanoseconds in 64 bits, and a duration may be too large to be added to an instant.
+  package static let century = Duration.seconds(100 * 365 * 86_400)
 }
 
 /// A clock that is made from a handle.

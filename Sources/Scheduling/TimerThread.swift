@@ -39,7 +39,7 @@ package final class TimerThread: Sendable {
   ) -> @Sendable () -> Void {
     start()
     let clock = clock.rawValue
-    let time = clocks[clock].now() + delay
+    let time = clocks[clock].now() + min(delay, .century)
     let (id, mustWake) = state.withLock { state in
       (state.lists[clock].insert(time, action), state.awaited[clock].map { time < $0 } ?? true)
     }

@@ -105,6 +105,19 @@ extension BoundDelegate: ApplicationDelegate {
   }
 }
 
+/// Is asked about windows and saved state.
+@MainActor private final class WindowDelegate {
+  private(set) var names: [String: [String]] = [:]
+}
+
+extension WindowDelegate: StateRestoringDelegate {
+  func applicationWillRestoreState(_ application: Application) { names["restoration"] = Bound.names }
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? {
+    names["scene"] = Bound.names
+    return nil
+  }
+}
+
 @Suite(.timeLimit(.hang)) @MainActor struct `Interceptors` {
   private let notes = Notes()
   private let outer = Binding("outer")
@@ -114,6 +127,14 @@ extension BoundDelegate: ApplicationDelegate {
     var configuration = Application.Configuration.unhurried
     configuration.interceptors = [outer, inner]
     return configuration
+  }
+
+  @Test func `run around the delegate's answers about windows and saved state`() async throws {
+    let delegate = WindowDelegate()
+    let system = SimulatedSystem(profile: .scenes, configuration: configuration) { delegate }
+    try await system.play("launch")
+    #expect(delegate.names == ["restoration": ["outer", "inner"], "scene": ["outer", "inner"]])
+    #expect(outer.calls.map(\.step).filter { $0.contains("delegateFor") || $0.contains("Restore") }.count == 2)
   }
 
   /// Registers code of every kind.

@@ -1,8 +1,10 @@
-import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
+
+@testable import AppLifecycle
 
 /// Budgets and waits that stand for "never": real clocks trap where they are to count more nanoseconds than 64 bits hold.
 @MainActor @Suite(.timeLimit(.hang)) struct `Durations without end` {
@@ -56,4 +58,33 @@ import Testing
     await application.handle(.endInterruption("none"))
     #expect(application.state == .notRunning)
   }
+
+  @Test func `longer than the seconds of 64 bits are none either`() async {
+    // The timer thread's own clocks, which a sleep until such an instant asks for.
+    TimerThread.shared.set(after: Duration(attoseconds: .max), on: .continuous) {}()
+    var configuration = configuration
+    configuration.backgroundTaskAllowance = Duration(attoseconds: .max)
+    configuration.backgroundStay = Duration(attoseconds: .max)
+    let application = Application(delegate: Bare(), configuration: configuration, clock: clock)
+    await application.handle(.launch)
+    await application.handle(.home)
+    #expect(application.remainingBackgroundTime ?? .zero > .seconds(86_400))
+  }
+
+  @Test func `on a clock that cannot sleep have passed at once, also for background tasks`() async {
+    let application = Application(delegate: Bare(), configuration: configuration, clock: SleeplessClock())
+    await application.handle(.launch)
+    await application.handle(.home)
+    let task = application.beginBackgroundTask(named: "task")
+    #expect(await application.finishBackgroundTasks(within: .seconds(30), cause: "sleep") == ["task"])
+    task.end()
+  }
+}
+
+/// A clock that stands still, and whose sleep fails.
+private struct SleeplessClock: Clock {
+  let now = ManualClock.Instant()
+  let minimumResolution = Duration.nanoseconds(1)
+  func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws { throw SleepFailed() }
+  private struct SleepFailed: Error {}
 }

@@ -57,6 +57,28 @@ import Testing
     #expect(workshop.notes.filter { $0.hasSuffix("began") } == ["1 began", "2 began", "9 began"])
   }
 
+  /// Cancels its first operation from inside; the second one suspends.
+  @MainActor private final class Inline: OperationPerformer {
+    private(set) lazy var queue = OperationQueue(tasks: TaskStarter(), performer: self)
+    let (ends, ended) = AsyncStream.makeStream(of: String.self)
+
+    func performOperation(_ number: Int) async {
+      if number == 1 { queue.cancel(1) } else { await Task { @MainActor in }.value }
+      ended.yield("\(number)\(Task.isCancelled ? ", cancelled" : "")")
+    }
+  }
+
+  /// In a program, where operations begin inline: their worker has no task yet that could be cancelled.
+  @Test func `does not go on in a worker that was cancelled while it ran inline`() async {
+    let inline = Inline()
+    inline.queue.add(1)
+    inline.queue.add(2)
+    inline.queue.performNow()
+    var ends = inline.ends.makeAsyncIterator()
+    #expect(await ends.next() == "1")
+    #expect(await ends.next() == "2")
+  }
+
   @Test func `works again after it has rested`() async {
     for number in 0..<3 {
       workshop.add(number)

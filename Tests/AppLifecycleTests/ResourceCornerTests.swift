@@ -310,4 +310,20 @@ import Testing
     #expect(invalidations == ["a", "b"])
     #expect(model.lines.filter { $0.hasPrefix("-") }.map { $0.prefix(2) } == ["-c", "-b", "-a"])
   }
+
+  @Test func `registered by a delegate as it is made belongs to its process`() async throws {
+    var errors: [ResourceError] = []
+    let system = SimulatedSystem { RegisteringDelegate { errors.append($0) } }
+    try await system.play("launch; kill; launch; kill; launch")
+    #expect(errors.isEmpty && system.application.resources.map(\.name) == ["cache"])
+  }
+}
+
+/// Registers a resource when it is made; for the first process there is no application then.
+@MainActor private final class RegisteringDelegate: ApplicationDelegate {
+  init(_ refused: (ResourceError) -> Void) {
+    do throws(ResourceError) {
+      _ = try Application.current?.manage("cache", while: .running) {}
+    } catch { refused(error) }
+  }
 }

@@ -60,8 +60,8 @@ internal import Scheduling
         // A process that the system ends for an overrun takes no further step. A window that the user has closed still
         // loses its session.
         guard await application.tearDown.finish(of: application, cause: cause) else {
-          purge()
           for case .endSession(let id) in effects[index...] { application.endSession(id) }
+          purge()
           break perform
         }
       case .loseProcess: loseProcess()

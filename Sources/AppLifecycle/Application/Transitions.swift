@@ -11,6 +11,8 @@
   private var inputCause: LifecycleCause?
   /// The current activity of the system, which is the cause of everything that happens outside a transition.
   var ambientCause: LifecycleCause?
+  /// The causes of the waits for background tasks that are under way, oldest first; inside one its cause comes first.
+  var waitCauses: [LifecycleCause] = []
   /// The first status other than zero that the program asked for.
   private var chosenStatus: Int32 = 0
   /// Whether a budget was overrun as the process ended.
@@ -32,7 +34,7 @@
   // MARK: Inputs
 
   /// The current cause: that of the input that is being handled, or between inputs the current activity of the system.
-  var presentCause: LifecycleCause? { inputCause ?? ambientCause }
+  var presentCause: LifecycleCause? { inputCause ?? waitCauses.last ?? ambientCause }
 
   /// Notes the cause of an input that is handled from now on.
   func inputBegins(_ cause: LifecycleCause) { inputCause = cause }

@@ -299,8 +299,8 @@ extension Application {
     within budget: Duration, before suspension: Int? = nil, cause: LifecycleCause,
     while isWanted: @escaping @MainActor () -> Bool = { true }
   ) async -> [String] {
-    ambientCause = cause
-    defer { ambientCause = nil }
+    transitions.waitCauses.append(cause)
+    defer { transitions.waitCauses.firstIndex(of: cause).map { _ = transitions.waitCauses.remove(at: $0) } }
     let open = await background.finishTasks(
       by: running.instant(after: budget), before: suspension, grace: suspension == nil ? nil : background.graceNow(),
       while: isWanted)

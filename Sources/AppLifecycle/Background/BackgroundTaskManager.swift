@@ -42,7 +42,8 @@ internal import Scheduling
     state = Guarded(
       BackgroundTasks(
         limits: .init(
-          stay: configuration.backgroundStay, allowance: configuration.backgroundTaskAllowance,
+          stay: min(configuration.backgroundStay, .century),
+          allowance: min(configuration.backgroundTaskAllowance, .century),
           expirationLead: configuration.backgroundExpirationLead)))
   }
 
@@ -366,21 +367,19 @@ extension BackgroundTaskManager {
       let granted = grace.flatMap { isGranted($0) ? $0 : nil }
       guard hasOpenTasks || granted != nil else { return }
       let end = min(deadline, granted?.instant ?? deadline)
-      let timer = starter.startOnMainActor { [clock, starter, weak self] in
-        guard await starter.waitOnMainActor({ (try? await clock.sleepUntil(end)) != nil }) else { return }
-        self?.timeIsUp()
-      }
       let wait = OneShot<Bool>()
+      let timer = starter.startOnMainActor { [clock, starter, weak self] in
+        let hasSlept = await starter.waitOnMainActor { (try? await clock.sleepUntil(end)) != nil }
+        // The wait may have ended between the wake-up and this call, and another one may have begun.
+        guard !Task.isCancelled else { return }
+        // A clock that cannot sleep cannot tell either when the deadline passes.
+        if hasSlept { self?.endWait() } else { wait.settle(false) }
+      }
       waiters.append(wait)
-      _ = await starter.waitOnMainActor { await wait.value }
+      let mayWaitAgain = await starter.waitOnMainActor { await wait.value }
       timer.cancel()
+      if !mayWaitAgain { return }
     }
-  }
-
-  private func timeIsUp() {
-    // The wait may have ended between the wake-up and this call, and another one may have begun.
-    guard !Task.isCancelled else { return }
-    endWait()
   }
 
   private func endWait() {

@@ -49,7 +49,7 @@ extension BackgroundTasks {
   mutating func begin(named name: String, at now: Duration) -> Begun {
     let (id, isRefused) = time.beginTask(named: name, at: now)
     guard isRefused else {
-      if let task = time[id] { incoming.append(.began(task)) }
+      if let task = time.tasks.last { incoming.append(.began(task)) }
       return Begun(id: id, isRefused: false, isCalled: true)
     }
     let refusal = refusals.note()

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// The grace of a stay in the background, as a pure state machine.
 ///
 /// It begins when the application enters the background from the foreground. It does not begin at a launch into the
@@ -43,7 +45,6 @@ struct GracePeriod: Sendable, Hashable {
   func end(at now: Duration) -> End? {
     let grace = chosen ?? (observersWereTold ? .seconds(1) : .zero)
     guard let began, grace > now - began else { return nil }
-    // A duration may be too large to be added to an instant.
-    return End(instant: now + min(grace - (now - began), .seconds(365 * 86_400)), endsEarly: endsEarly)
+    return End(instant: now + min(grace - (now - began), .century), endsEarly: endsEarly)
   }
 }

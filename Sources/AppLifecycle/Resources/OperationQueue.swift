@@ -19,7 +19,7 @@ internal import Scheduling
   private final class Worker {
     /// The task; nil while it runs inline in its caller, before the first suspension.
     var task: Task<Void, Never>? { didSet { if isCancelled { task?.cancel() } } }
-    private var isCancelled = false
+    private(set) var isCancelled = false
 
     func cancel() {
       isCancelled = true
@@ -99,8 +99,9 @@ internal import Scheduling
       await performer.performOperation(next)
       // The process may have vanished, and another one may have begun.
       if next < running.count, running[next] === me { running[next] = nil }
-      // A cancelled task stays cancelled, so it must not perform other operations.
-      if Task.isCancelled { break }
+      // A cancelled task stays cancelled, so it must not perform other operations. One that still runs inline is
+      // cancelled only when its caller has it.
+      if me.isCancelled || Task.isCancelled { break }
     }
     if head < queue.count, !isPerformingNow { startSpare() }
   }

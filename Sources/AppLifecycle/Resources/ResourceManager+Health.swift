@@ -21,9 +21,10 @@ extension ResourceManager {
             guard (try? await clock.sleepUntil(clock.instant(after: pause))) != nil, !lease.isEnding else { break }
           }
           pause = interval
-          // A suspended process performs no checks.
+          // A suspended process performs no checks. A timer may wake one before the input that ends the suspension is
+          // handled: it is due, and follows soon.
           if self?.application?.present.state == .suspended {
-            if isAwaited, !lease.hasPassedCheck { pause = min(interval, .seconds(1)) }
+            pause = min(interval, .seconds(1))
             continue
           }
           let run = AwaitedRun(of: scope, generation: generation, lease: lent)
@@ -35,7 +36,7 @@ extension ResourceManager {
           do {
             try await HandlerContext.with(run) { try await intercepted.run { try await check(handle) } }
             lease.hasPassedCheck = true
-            if operations.habits.readiness == .checked { self?.didBecomeReady(index, lease: lease.number) }
+            if operations.habits.readiness == .checked { self?.didBecomeReady(index, lease) }
           } catch {
             // A cancelled check was late, or its result is no longer needed, so its error is no failure.
             if !Task.isCancelled {

@@ -5,7 +5,7 @@ internal import Scheduling
 
 extension ResourceManager {
   func startLoop(_ index: Int, _ lease: HeldLease, willBegin: (@MainActor () -> Void)? = nil) {
-    guard let operations = resources[index]?.operations, let body = operations.run,
+    guard let resource = resources[index], case let operations = resource.operations, let body = operations.run,
       let handle = operations.holding.presentHandle
     else { return }
     let lent = self.lease(lease.number, of: index, operations.holding)
@@ -36,7 +36,7 @@ extension ResourceManager {
           failure = error
         }
         run.isOver = true
-        self?.loopDidEnd(index, lease, failure, began: began, ranFor: running.now() - ranSince, run)
+        self?.loopDidEnd(index, resource, lease, failure, began: began, ranFor: running.now() - ranSince, run)
       }
     }
   }
@@ -66,15 +66,18 @@ extension ResourceManager {
   }
 
   private func loopDidEnd(
-    _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, ranFor: Duration, _ run: AwaitedRun
+    _ index: Int, _ resource: Resource, _ lease: HeldLease, _ error: (any Error)?, began: Duration, ranFor: Duration,
+    _ run: AwaitedRun
   ) {
     let wasAsked = lease.isEnding || lease.isAskedAtOnce
     lease.loopDidEnd()
-    guard run.generation == generation, let resource = resources[index], resource.lease === lease else { return }
-    guard !wasAsked, graph.status(of: index) == .held else {
-      // A loop that was asked to end may still throw an error.
+    guard run.generation == generation else { return }
+    let isPresent = resources[index] === resource && resource.lease === lease
+    guard isPresent, !wasAsked, graph.status(of: index) == .held else {
+      // A loop that was asked to end may still throw an error, also so late that its resource was released without it.
       if let error, !(error is CancellationError) {
-        loopDidThrowAtEnd(index, lease, error, began: began)
+        let isInTime = isPresent && !graph.isLate(index)
+        loopDidThrowAtEnd(resource, lease, error, began: began, isInTime: isInTime)
       }
       return
     }
@@ -103,7 +106,7 @@ extension ResourceManager {
     }
     switch reaction {
     case .rest:
-      if case .declared = resource.operations.habits.readiness { didBecomeReady(index, lease: lease.number) }
+      if case .declared = resource.operations.habits.readiness { didBecomeReady(index, lease) }
     // It does not begin again while its phase closes.
     case .again where !graph.isWanted(index): sequel = .close
     case .again: sequel = beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
@@ -154,11 +157,10 @@ extension ResourceManager {
 
   /// Notes and reports an error that a loop or body threw after it had been asked to end.
   private func loopDidThrowAtEnd(
-    _ index: Int, _ lease: HeldLease, _ error: any Error, began: Duration
+    _ resource: Resource, _ lease: HeldLease, _ error: any Error, began: Duration, isInTime: Bool
   ) {
-    guard let resource = resources[index] else { return }
     let text = String(describing: error)
-    if resource.operations.body != nil, !graph.isLate(index) {
+    if resource.operations.body != nil, isInTime {
       // The entry about the end of the body has the error.
       lease.errorOfEnd = text
     } else {
@@ -181,7 +183,9 @@ extension ResourceManager {
     let policy = policy(of: resource)
     lease.loopFailures = time >= policy.resetAfter ? 1 : lease.loopFailures + 1
     if resource.operations.body == nil, let maximum = policy.maximumRetries, lease.loopFailures > maximum {
-      invalidate(index, because: reason, failures: lease.loopFailures)
+      if resource.operations.holding.invalidate(lease.number, because: reason) {
+        invalidate(index, because: reason, failures: lease.loopFailures)
+      }
       return .invalidate
     }
     let delay = delay(of: index, afterFailures: lease.loopFailures)

@@ -16,16 +16,18 @@ extension ResourceOperations {
 extension ResourceManager {
   /// Handles a declaration, which may have come before the end of the acquire; has no effect if none is due.
   func didDeclareReady(_ index: Int, lease number: Int) {
-    guard let operations = resources[index]?.operations, case .declared = operations.habits.readiness,
-      operations.holding.isDeclaredReady(number)
+    guard let resource = resources[index], let lease = resource.lease, lease.number == number,
+      case .declared = resource.operations.habits.readiness, resource.operations.holding.isDeclaredReady(number)
     else { return }
-    didBecomeReady(index, lease: number)
+    didBecomeReady(index, lease)
   }
 
   /// Handles the readiness of a lease; has no effect for one that is old, or no longer valid.
-  func didBecomeReady(_ index: Int, lease number: Int) {
-    guard let resource = resources[index], let lease = resource.lease, lease.number == number,
-      graph.status(of: index) == .held, !graph.isReady(index), resource.operations.holding.isValid(number)
+  ///
+  /// A check may end when its resource is gone, and another one with a lease of the same number has the index.
+  func didBecomeReady(_ index: Int, _ lease: HeldLease) {
+    guard let resource = resources[index], resource.lease === lease, graph.status(of: index) == .held,
+      !graph.isReady(index), resource.operations.holding.isValid(lease.number)
     else { return }
     clearReadinessDeadline(lease)
     perform(graph.handle(.becameReady(index)))

@@ -67,7 +67,7 @@ internal import Scheduling
   func add(_ operations: ResourceOperations, while phase: LifecyclePhase, after dependencies: [Int]) -> Int {
     let new = Resource(
       operations: operations, phase: phase, since: clock.now(),
-      isOfProcess: application?.present.state.isInMemory == true
+      isOfProcess: application?.present.state.isInMemory == true || application?.isMakingDelegate == true
         || dependencies.contains { resources[$0]?.isOfProcess == true })
     let index = graph.nextIndex
     if index == resources.count { resources.append(new) } else { resources[index] = new }

@@ -20,7 +20,9 @@
 extension Application {
   /// Restores the state at the step where it belongs, and remembers that this step has passed.
   func restoreState() {
-    (delegate as? any StateRestoringDelegate)?.applicationWillRestoreState(self)
+    if let delegate = delegate as? any StateRestoringDelegate {
+      callDelegate("applicationWillRestoreState") { delegate.applicationWillRestoreState(self) }
+    }
     hasPassedRestoration = true
     stateKeeper?.restore()
   }

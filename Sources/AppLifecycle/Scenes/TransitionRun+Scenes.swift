@@ -41,7 +41,9 @@ extension TransitionRun {
       connected = application.sceneDirectory.connect(id, of: application)
     }
     let scene = connected!
-    scene.delegate = application.delegate.application(application, delegateFor: scene)
+    scene.delegate = application.callDelegate("application(_:delegateFor:)") {
+      application.delegate.application(application, delegateFor: scene)
+    }
     return scene
   }
 

@@ -24,6 +24,7 @@ internal import Scheduling
   private var wait: OneShot<Bool>?
   /// The save of the program's state, which is the last part of a step.
   private var save = SaveStage.none
+  private var lastSave = 0
   /// The question whether the thread pool runs tasks, which is asked when half of the time of a wait has passed.
   private var probe: ThreadPoolProbe?
 
@@ -160,9 +161,12 @@ extension TearDown {
     guard save == .due, restIsOver else { return }
     // A handler or a release of this step may have been the first to use the state.
     guard let keeper = application?.stateKeeper else { return save = .none }
-    save = .runs
+    lastSave += 1
+    let present = SaveStage.runs(lastSave)
+    save = present
     keeper.saveBeforeLeaving { [weak self] in
-      guard let self, save == .runs else { return }
+      // The save of an earlier step may end late, while that of this step runs.
+      guard let self, save == present else { return }
       save = .none
       didProgress()
     }
@@ -188,7 +192,7 @@ extension TearDown {
     }
     let (begun, notBegun) = resources.nameLate(blames: blames)
     late += begun
-    if save == .runs { late.append("saved state") }
+    if case .runs = save { late.append("saved state") }
     guard blames else { return }
     // If no code has begun, unknown code has blocked the main actor.
     if late.isEmpty { late = notBegun.isEmpty ? [budget?.callback.rawValue].compactMap(\.self) : notBegun }
@@ -368,12 +372,13 @@ extension TearDown {
 }
 
 /// The save of the program's state at the end of a step.
-private enum SaveStage {
+private enum SaveStage: Equatable {
   /// Nothing is left to save.
   case none
   /// The handlers and releases of the step are awaited first.
   case due
-  case runs
+  /// The save with this number runs.
+  case runs(Int)
 }
 
 extension LedgerEntry.Outcome {
