@@ -266,8 +266,10 @@ bool pubsub_runs(const void *const *handlers, long count) {
 
 // MARK: Memory
 
+/// Returns memory on cache lines of its own.
 static void *aligned(size_t size) {
     void *memory = NULL;
+    size = (size + 127) & ~(size_t)127;
     if (posix_memalign(&memory, 128, size) != 0) abort();
     memset(memory, 0, size);
     return memory;
@@ -326,6 +328,9 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
 }
 
 __attribute__((noinline)) static void report_move(pubsub_frame *frame) {
+    // Before the look: a writer that asked before this store cancelled its handler earlier still, and `housekeep` begins with
+    // sequentially consistent accesses, which keep the look at the next function behind this store. So a writer need not
+    // count a post whose request is cleared here.
     __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     helpers.housekeep(frame->topic);
 }

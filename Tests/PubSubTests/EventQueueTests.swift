@@ -81,7 +81,7 @@ import Testing
   func `Rule 14: keeps order, bound and marks, and tells each loss where it happened`(
     dropping: EventBus.Buffering.Dropping
   ) {
-    let post = AwaitedPost(poster: nil, now: { .zero })
+    let post = PostWait(poster: nil, now: { .zero })
     for seed in 0..<400 as Range<UInt64> {
       var random = SplitMix64(seed: seed)
       let limit = Int.random(in: 0...4, using: &random)
@@ -98,11 +98,11 @@ import Testing
           model.append(number)
         case 5..<7:
           queue.append(
-            Box(number), .awaited(AwaitedDelivery(post: post, index: number)), inside: Self.report(of: number))
+            Box(number), .awaited(AwaitedDelivery(wait: post, index: number)), inside: Self.report(of: number))
           model.items.append(.awaited(number, delivery: number))
         case 7:
           let delivery = Int.random(in: 0...number, using: &random)
-          _ = queue.withdraw(AwaitedDelivery(post: post, index: delivery), as: Box.self)
+          _ = queue.withdraw(AwaitedDelivery(wait: post, index: delivery), as: Box.self)
           model.withdraw(delivery)
         default:
           let expected = model.items.isEmpty ? nil : model.items.removeFirst()

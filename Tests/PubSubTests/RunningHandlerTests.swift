@@ -65,6 +65,25 @@ import Testing
     withExtendedLifetime((second, owner)) {}
   }
 
+  /// The walk that gives the event to the sequence has passed the second handler before the first one is called.
+  @Test func `Rule 6: what a handler captured is released, though the post has given its event to a sequence`() {
+    let bus = EventBus()
+    let subject = Thing()
+    var captured: Thing? = Thing()
+    weak let released = captured
+    let events = bus.events(Tick.self, priority: .low).makeAsyncIterator()
+    let second = bus.subscribe(to: Tick.self, from: subject) { [captured] _ in withExtendedLifetime(captured) {} }
+    captured = nil
+    let isReleased = Log<Bool>()
+    let canceller = bus.subscribe(to: Tick.self, priority: .high) { _ in
+      second.cancel()
+      isReleased.add(released == nil)
+    }
+    bus.post(Tick(), from: subject)
+    withExtendedLifetime((events, canceller, subject)) {}
+    #expect(isReleased.all == [true])
+  }
+
   /// The drain begins while the first handler runs.
   ///
   /// The second handler waits for the drain.

@@ -6,17 +6,17 @@ struct HandlerRun: Sendable {
   /// The default budget of a wait inside a handler.
   static let waitBudget: Duration = .seconds(30)
 
-  let receiver: AnyMailbox
-  /// The number of the run among the runs of its receiver.
+  let mailbox: AnyMailbox
+  /// The number of the run among the runs of its mailbox.
   let number: UInt64
   /// The type of the event; nil for a number of lost events of unknown types.
   let eventType: (any EventBus.Event.Type)?
   /// The post that waits for this run, if one does; the chain of waits goes on with its `poster`.
-  let cause: AwaitedPost?
+  let cause: PostWait?
   /// The latest kind of report that the run handles, or inside whose handler its event was posted.
   let reportKind: SelfReport?
 
-  var isUnderWay: Bool { receiver.runUnderWay == number }
+  var isUnderWay: Bool { mailbox.runUnderWay == number }
 }
 
 // MARK: - On an actor
@@ -28,7 +28,7 @@ extension HandlerRun {
 
   /// Calls a handler on its actor, unless code there has cancelled the subscription while the run waited for the actor.
   static func call(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
-    if let run = HandlerContext.current?.run, run.receiver.isClosed { throw NotCalled() }
+    if let run = HandlerContext.current?.run, run.mailbox.isClosed { throw NotCalled() }
     try await handler()
   }
 }

@@ -38,7 +38,7 @@ class AnyMailbox: Receiver, @unchecked Sendable {
 
   /// Calls the action when the mailbox has no task; immediately if that is the case now.
   final func whenIdle(_ action: @escaping @Sendable () -> Void) {
-    if !state.withLock({ $0.keepsUntilIdle(action) }) { action() }
+    if !state.withLock({ $0.keepUntilIdle(action) }) { action() }
   }
 }
 
@@ -114,12 +114,12 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
       if state.refusesEvents { return .nothing }
       state.queue.append(element, purpose, inside: reportKind)
       state.updateHasItsEvent()
-      return state.mustWake() ? [.isHeld, .mustWake] : .isHeld
+      return state.reserveTask() ? [.isTaken, .mustWake] : .isTaken
     }
   }
 
   override func wake() {
-    let (starts, dropped) = state.withLock { ($0.startsTask(), $0.queue.takeDropped()) }
+    let (starts, dropped) = state.withLock { ($0.takeReservation(), $0.queue.takeDropped()) }
     dropped?.release(as: Element.self)
     if starts { startTask(with: RawEvents()) }
   }
@@ -185,7 +185,7 @@ extension Mailbox {
     if let delivery, !begin(delivery) { return }
     let type = eventType ?? (element as? any EventBus.Event).map { Swift.type(of: $0) }
     let run = HandlerRun(
-      receiver: self, number: nextRun, eventType: type, cause: delivery?.post, reportKind: reportKind)
+      mailbox: self, number: nextRun, eventType: type, cause: delivery?.wait, reportKind: reportKind)
     do {
       if let wrapper = delivery?.wrapper {
         try await wrapper.callHandler { try await call(handler, with: element, run) }
@@ -203,7 +203,7 @@ extension Mailbox {
 
   /// Returns false if the post no longer waits for the delivery.
   private func begin(_ delivery: AwaitedDelivery) -> Bool {
-    switch delivery.post.begin(delivery) {
+    switch delivery.wait.begin(delivery) {
     case .begun: return true
     case .begunCancelled:
       state.withLock { $0.isTaskCancelled = true }
@@ -216,7 +216,7 @@ extension Mailbox {
   }
 
   private func tell(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
-    let run = HandlerRun(receiver: self, number: nextRun, eventType: eventType, cause: nil, reportKind: gap.reportKind)
+    let run = HandlerRun(mailbox: self, number: nextRun, eventType: eventType, cause: nil, reportKind: gap.reportKind)
     do {
       noteBegin(of: run)
       defer { noteEnd(of: run) }
@@ -244,8 +244,8 @@ extension Mailbox {
     guard let delivery else { return postFailure(false) }
     // With a ledger, `MeasuredPost.noteEnds` posts the failure that comes in time, on the poster's actor. Every other one is posted
     // here; one in time has a recipient, the report of `postAndWait`.
-    delivery.post.end(delivery, .threw(error)) { isInTime in
-      if !isInTime || !delivery.post.errorsAreInLedger { postFailure(isInTime) }
+    delivery.wait.end(delivery, .threw(error)) { isInTime in
+      if !isInTime || !delivery.wait.errorsAreInLedger { postFailure(isInTime) }
     }
   }
 

@@ -48,14 +48,14 @@ struct MailboxState {
 
   /// Returns whether the code that has added an event must wake the mailbox; if there is no task, also reserves the start of one.
   @inline(__always)
-  mutating func mustWake() -> Bool {
+  mutating func reserveTask() -> Bool {
     if hasTask { return queue.hasDropped }
     (hasTask, mustStartTask) = (true, true)
     return true
   }
 
   /// Takes the reservation: returns true to exactly one caller, which must start the task.
-  mutating func startsTask() -> Bool {
+  mutating func takeReservation() -> Bool {
     defer { mustStartTask = false }
     return mustStartTask
   }
@@ -122,13 +122,14 @@ struct MailboxState {
     isClosed = true
     let (events, marks) = queue.removeAll()
     let held = [events] + (queue.takeDropped().map { [$0] } ?? [])
-    guard startsTask() else { return (held, marks, []) }
+    // With the reservation no task starts any more.
+    guard takeReservation() else { return (held, marks, []) }
     hasTask = false
     return (held, marks, takeIdleActions())
   }
 
   /// Stores the action for the end of the task; returns false if there is none.
-  mutating func keepsUntilIdle(_ action: @escaping @Sendable () -> Void) -> Bool {
+  mutating func keepUntilIdle(_ action: @escaping @Sendable () -> Void) -> Bool {
     if hasTask { idleActions.append(action) }
     return hasTask
   }

@@ -27,7 +27,7 @@ class Receiver: @unchecked Sendable {
   func take(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> Bool {
     let outcome = hold(event, of: store, purpose)
     if outcome.contains(.mustWake) { Posting.withoutSubject(wake) }
-    return outcome.contains(.isHeld)
+    return outcome.contains(.isTaken)
   }
 }
 
@@ -52,7 +52,7 @@ struct HoldOutcome: OptionSet {
   /// The receiver did not take the event: its subscription was cancelled, or has its only event.
   static let nothing: HoldOutcome = []
   /// The receiver holds the event, or has dropped it because it was full.
-  static let isHeld = HoldOutcome(rawValue: 1)
+  static let isTaken = HoldOutcome(rawValue: 1)
   /// The caller must call `wake()`: the receiver sleeps, or it has dropped an event that must be released.
   static let mustWake = HoldOutcome(rawValue: 2)
 }

@@ -22,14 +22,14 @@ enum SelfReport: Int, Comparable {
     }
   }
 
-  /// Whether the bus may post a report of this kind about the present code or, with `earlier`, about a handler that is no longer on
-  /// the stack, or about a post that found none.
+  /// Whether the bus may post a report of this kind here.
   ///
-  /// - Parameter earlier: the kind of report inside whose handler that handler was called; nil for the present code.
-  /// - Returns: false if a report of this kind or a later one led to that code.
-  func mayBePosted(after earlier: SelfReport? = nil) -> Bool {
-    guard let latest = Self.latest(earlier, Self.enclosing) else { return true }
-    return latest < self
+  /// - Parameter cause: the kind of report whose handler led to what is reported, if that handler may have left the stack; the
+  ///   reports around the present code count, too.
+  /// - Returns: false if a report of this kind, or of one further down the list, led here.
+  func mayBePosted(causedBy cause: SelfReport? = nil) -> Bool {
+    guard let last = Self.last(cause, Self.enclosing) else { return true }
+    return last < self
   }
 
   static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
@@ -38,17 +38,17 @@ enum SelfReport: Int, Comparable {
   /// its task's context.
   static let runsUnderWay = Atomic(0)
 
-  /// The latest kind of report inside whose handler or post the present code runs; nil if there is none.
+  /// The kind of report, the last in the list, inside whose handler or post the present code runs; nil if there is none.
   static var enclosing: SelfReport? {
     let ofTask = runsUnderWay.load(ordering: .relaxed) == 0 ? nil : HandlerContext.enclosing?.run?.reportKind
     let record = pubsub_record_of_thread()
     return (0..<pubsub_depth(record)).reduce(ofTask) { report, depth in
       guard let topic = pubsub_frame_at(record, depth).pointee.topic else { return report }
-      return latest(report, BusCore.store(of: topic)._withUnsafeGuaranteedRef { $0.reportKind })
+      return last(report, BusCore.store(of: topic)._withUnsafeGuaranteedRef { $0.reportKind })
     }
   }
 
-  private static func latest(_ one: SelfReport?, _ other: SelfReport?) -> SelfReport? {
+  private static func last(_ one: SelfReport?, _ other: SelfReport?) -> SelfReport? {
     guard let one, let other else { return one ?? other }
     return max(one, other)
   }

@@ -33,7 +33,7 @@ extension BusCore {
     else { return }
     let event = store.event(at: event)
     // A failure of a handler of `Undelivered` that no subscriber receives would otherwise cause the next one.
-    if SelfReport.undelivered.mayBePosted(after: (event as? EventBus.HandlerFailure)?.reportKind) {
+    if SelfReport.undelivered.mayBePosted(causedBy: (event as? EventBus.HandlerFailure)?.reportKind) {
       post(EventBus.Undelivered(event: event))
     }
   }
@@ -65,6 +65,6 @@ extension BusCore {
   /// Reports an error of the program's code; all such errors pass this function.
   func report(_ failure: EventBus.HandlerFailure) {
     for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
-    if SelfReport.failure.mayBePosted(after: failure.reportKind) { post(failure) }
+    if SelfReport.failure.mayBePosted(causedBy: failure.reportKind) { post(failure) }
   }
 }

@@ -7,7 +7,7 @@ extension BusCore {
   func store<E: EventBus.Event>(for type: E.Type) -> Unmanaged<HandlerStore> {
     if let store = Self.topic(of: type, in: tableWord)?.pointee.store { return .fromOpaque(store) }
     let description = EventDescription<E>()
-    return .passUnretained(withLock { store(of: description, &$0) })
+    return .passUnretained(withLock { findOrMakeStore(description, &$0) })
   }
 
   func typedStore<E: EventBus.Event>(for type: E.Type) -> TopicStore<E> {
@@ -175,7 +175,7 @@ extension BusCore {
   ) {
     withLock { released in
       let present = (store.map { [$0] } ?? stores).compactMap { $0.address(of: id, from: subject) }
-      garbage.whenOver(garbage.retiredHandlers(id) + present, action, into: &released)
+      garbage.whenIdle(garbage.retiredHandlers(id) + present, action, into: &released)
     }
   }
 }

@@ -5,16 +5,16 @@ internal import Synchronization
 /// The state of a bus: its topics by type, the wildcard subscriptions, and the writers' lock.
 ///
 /// It lives as long as the bus, or any subscription, ``EventBus/Topic`` or tracer of it. A post finds its topic in a table that
-/// only grows, and reads the handlers that ``HandlerStore`` publishes. So it needs the lock only to make a topic, or to end a
-/// subscription whose one event has come or whose owner has been released.
+/// only grows, and reads the handlers that ``HandlerStore`` publishes. So it needs the lock only to make a topic, to end a
+/// subscription whose one event has come or whose owner has been released, and, if it is free, for a writer that waits for it.
 @usableFromInline
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether ``Garbage/endRuns(into:)`` is due, because a post has moved on from a cancelled handler.
+  /// Whether ``Garbage/endIdle(into:)`` is due, because a post has moved on from a cancelled handler.
   ///
-  /// It is set without the lock; a thread that holds the lock looks at it after unlocking (``endRunsIfOwed()``).
-  private let isOwed = Atomic<Bool>(false)
+  /// It is set without the lock; a thread that holds the lock looks at it after unlocking (``endIdleIfDue()``).
+  private let endIdleIsDue = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard or a subscription to `Undelivered` sees posts of types without subscribers.
   let seesEveryPost = Atomic<Bool>(false)
   /// Whether there is a watcher: a tracer or a subscription to `Undelivered`.
@@ -55,7 +55,7 @@ final class BusCore: @unchecked Sendable {
     tableWord = line.initializeMemory(as: UnsafeRawPointer?.self, to: UnsafeRawPointer(tables[0]))
     _ = Self.helpersAreSet
     // Make this store now: whether `Undelivered` has subscribers decides which path the posts of each later store take.
-    withLock { undelivered = store(of: EventDescription<EventBus.Undelivered>(), &$0) }
+    withLock { undelivered = findOrMakeStore(EventDescription<EventBus.Undelivered>(), &$0) }
   }
 
   deinit {
@@ -103,7 +103,7 @@ extension BusCore {
   private func finish(_ released: Released) {
     Hook.step("lock: look what is owed")
     // First: what is released may run the program's code, which may wait for a drain.
-    endRunsIfOwed()
+    endIdleIfDue()
     released.finish()
   }
 
@@ -111,16 +111,16 @@ extension BusCore {
   ///
   /// Never waits for the lock: its holder looks again once it has unlocked.
   func housekeep() {
-    isOwed.store(true, ordering: .sequentiallyConsistent)
-    endRunsIfOwed()
+    endIdleIsDue.store(true, ordering: .sequentiallyConsistent)
+    endIdleIfDue()
   }
 
-  private func endRunsIfOwed() {
-    if !isOwed.load(ordering: .sequentiallyConsistent) { return }
+  private func endIdleIfDue() {
+    if !endIdleIsDue.load(ordering: .sequentiallyConsistent) { return }
     Hook.step("housekeep: try the lock")
     withLockIfAvailable { released in
-      isOwed.store(false, ordering: .sequentiallyConsistent)
-      garbage.endRuns(into: &released)
+      endIdleIsDue.store(false, ordering: .sequentiallyConsistent)
+      garbage.endIdle(into: &released)
     }
   }
 }
@@ -147,11 +147,11 @@ extension BusCore {
   func firstTopic<E: EventBus.Event>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
     let description = EventDescription<E>()
     if seesEveryPost.load(ordering: .acquiring) || description.isSticky {
-      return withLock { store(of: description, &$0) }.topic
+      return withLock { findOrMakeStore(description, &$0) }.topic
     }
     // This post has no subscriber. Make the topic for the next post, but only if the lock is free: a post does not wait
     // for it.
-    withLockIfAvailable { _ = store(of: description, &$0) }
+    withLockIfAvailable { _ = findOrMakeStore(description, &$0) }
     return nil
   }
 
@@ -160,7 +160,9 @@ extension BusCore {
 
   /// Returns the store of a type, and makes it, with all wildcard handlers, if there is none; the caller holds the
   /// lock.
-  func store<E: EventBus.Event>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
+  func findOrMakeStore<E: EventBus.Event>(
+    _ description: EventDescription<E>, _ released: inout Released
+  ) -> TopicStore<E> {
     // The type is the key, so the cast cannot fail.
     if let topic = Self.topic(of: E.self, in: tableWord) {
       return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)

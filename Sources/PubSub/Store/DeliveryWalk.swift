@@ -2,7 +2,7 @@ internal import CPubSub
 
 /// The walk through the handlers of a topic in the order of delivery.
 ///
-/// It merges the handlers of all posts, those of the post's subject, and those of a wider subject, by priority and
+/// It merges the handlers without a subject, those of the post's subject, and those of a wider subject, by priority and
 /// identifier, and skips handlers that subscribed after the post began. The post protects the blocks that the walk
 /// reads.
 struct DeliveryWalk {
@@ -34,7 +34,7 @@ struct DeliveryWalk {
   /// The cursors of the blocks; the first one has the next handler, once ``bringNextFirst()`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
-  private(set) var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
+  private var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
 
   /// The number of handlers that ``next()`` has returned, in this walk and the earlier ones of a post with pauses.
   private(set) var position: Int
@@ -52,10 +52,10 @@ struct DeliveryWalk {
 
   /// Announces the next handler, so that its context is not released, and returns it; nil at the end.
   ///
-  /// With `leaves`, the post moves on from the handler before (`pubsub_move_on`). If a thread waits for that (`reports_move`),
-  /// the post runs what waits, and so perhaps the program's code; so `leaves` is false under a lock.
-  mutating func next(leaves: Bool = true) -> HandlerPlace? {
-    if leaves { leaveLast() }
+  /// With `movesOn`, the post moves on from the handler before (`pubsub_move_on`). If a thread waits for that (`reports_move`),
+  /// the post runs what waits, and so perhaps the program's code; so `movesOn` is false under a lock.
+  mutating func next(movesOn: Bool = true) -> HandlerPlace? {
+    if movesOn { moveOn() }
     bringNextFirst()
     let cursor = first
     if cursor.count <= 0 { return nil }
@@ -69,7 +69,7 @@ struct DeliveryWalk {
   }
 
   /// Moves on from the last handler.
-  mutating func leaveLast() {
+  mutating func moveOn() {
     if let announced { pubsub_move_on(frame, announced) }
     announced = nil
   }
@@ -90,7 +90,8 @@ struct DeliveryWalk {
     while let present = self.priority, present == priority || comesFirst(present, priority) { first.advance(step) }
   }
 
-  private func comesFirst(_ one: Int, _ other: Int) -> Bool { (one > other) == (step > 0) }
+  /// Whether handlers of one priority come before those of another one.
+  private func comesFirst(_ one: Int, _ other: Int) -> Bool { step > 0 ? one > other : one < other }
 
   /// Makes the cursor that has the next handler the first one.
   private mutating func bringNextFirst() {
@@ -110,8 +111,8 @@ struct DeliveryWalk {
   private func comesFirst(_ one: Cursor, _ other: Cursor) -> Bool {
     guard one.count > 0, other.count > 0 else { return one.count > 0 }
     let (one, other) = (one.entry, other.entry)
-    return one.priority == other.priority
-      ? (one.id < other.id) == (step > 0) : comesFirst(one.priority, other.priority)
+    if one.priority != other.priority { return comesFirst(one.priority, other.priority) }
+    return step > 0 ? one.id < other.id : one.id > other.id
   }
 }
 
@@ -150,6 +151,7 @@ struct HandlerPlace {
     let record = pubsub_record_of_thread()
     record.pointee.unheard = -1
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }
+    // A post inside the handler may have noted its own depth, which is not that of this post.
     return record.pointee.unheard == record.pointee.inner ? .notCalled : .returned
   }
 }

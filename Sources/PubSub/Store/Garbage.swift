@@ -30,7 +30,7 @@ struct Garbage {
     let captured: Captured
     let action: (@Sendable () -> Void)?
 
-    var isOver: Bool { !handlers.withUnsafeBufferPointer { pubsub_runs($0.baseAddress.unsafelyUnwrapped, $0.count) } }
+    var isIdle: Bool { !handlers.withUnsafeBufferPointer { pubsub_runs($0.baseAddress.unsafelyUnwrapped, $0.count) } }
   }
 
   private var memory: [Memory] = []
@@ -83,7 +83,7 @@ struct Garbage {
   }
 
   /// Calls an action when a cancelled handler no longer runs: at once, if it does not.
-  mutating func whenOver(
+  mutating func whenIdle(
     _ handlers: [UnsafeRawPointer], _ action: @escaping @Sendable () -> Void, into released: inout Released
   ) {
     pubsub_barrier()
@@ -92,13 +92,13 @@ struct Garbage {
 
   private mutating func add(_ new: Running, into released: inout Released) {
     running.append(new)
-    endRuns(into: &released)
+    endIdle(into: &released)
   }
 
   /// Releases what waits for handlers that no longer run.
-  mutating func endRuns(into released: inout Released) {
+  mutating func endIdle(into released: inout Released) {
     running.removeAll { running in
-      guard running.handlers.isEmpty || running.isOver else { return false }
+      guard running.handlers.isEmpty || running.isIdle else { return false }
       released.add(running.captured)
       if let action = running.action { released.add(action) }
       return true

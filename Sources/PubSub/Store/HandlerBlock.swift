@@ -3,8 +3,8 @@ internal import CPubSub
 /// The handlers of a list in the order of delivery, in one block of memory: by priority, highest first, and then by
 /// identifier.
 ///
-/// A published block changes in two ways only: a handler that comes last is appended, and a cancelled handler's
-/// function is replaced by one that does nothing, and the end falls if it was the last. No index is given away
+/// A published block changes in these ways only: a handler that comes last is appended; a cancelled handler's function is
+/// replaced by one that does nothing, and the end falls if it was the last. No index is given away
 /// twice. Every other change makes a new block. Writers hold the bus's lock.
 struct HandlerBlock {
   /// The identity of a handler: its identifier and priority, with its site or its registration.
@@ -117,19 +117,19 @@ struct HandlerBlock {
     self.end = end
   }
 
-  /// Returns the index of the handler with an identifier, cancelled or not; nil if the block has none.
+  /// Returns the index of the handler with an identifier, also of a cancelled one beyond ``end``; nil if there is none.
   ///
   /// - Complexity: logarithmic in the number of handlers, for each priority.
   func index(of id: UInt64) -> Int? {
-    let (entries, end) = (entries, used)
+    let (entries, used) = (entries, used)
     // The latest subscriber is often the first to cancel.
-    if end > 0, entries[end - 1].id == id { return end - 1 }
+    if used > 0, entries[used - 1].id == id { return used - 1 }
     var first = 0
-    while first < end {
+    while first < used {
       // The handlers of one priority, in which identifiers rise; most blocks have only one.
       let priority = entries[first].priority
-      let isLast = entries[end - 1].priority == priority
-      let last = isLast ? end : Self.first(in: first..<end) { entries[$0].priority < priority }
+      let isLast = entries[used - 1].priority == priority
+      let last = isLast ? used : Self.first(in: first..<used) { entries[$0].priority < priority }
       let index = Self.first(in: first..<last) { entries[$0].id >= id }
       if index < last, entries[index].id == id { return index }
       first = last

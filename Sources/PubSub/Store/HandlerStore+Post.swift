@@ -50,6 +50,11 @@ struct PostUnderWay {
   /// Whether all handlers are in the block of the topic, and are called from its beginning to its end.
   fileprivate var isOneForwardBlock: Bool { subjects.0 == nil && subjects.1 == nil && !isReversed }
 
+  /// Moves on in each block from the handler that is announced there; not under a lock, because it may run the program's code.
+  func moveOn() {
+    for slot in 0..<3 where slots[slot] != nil { pubsub_move_on(frame, slots + slot) }
+  }
+
   /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
   func end() { pubsub_leave(record, depth) }
 }
@@ -66,27 +71,25 @@ extension HandlerStore {
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
     var hadReceivers = false
-    var last: UnsafeMutablePointer<UnsafeRawPointer?>?
-    beginPost(event, from: subject) {
+    keepLatest(event, from: subject) {
       let post = PostUnderWay(on: self, from: subject)
       begun = post
       hadReceivers = hasReceivers
       if !hadReceivers { return }
       var walk = DeliveryWalk(post)
-      while let place = walk.next(leaves: false) {
+      while let place = walk.next(movesOn: false) {
         if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
       }
-      last = walk.announced
     }
     // The body is always called.
     guard let post = begun else { return }
-    // The walk under the lock still announces its last receiver. The next walk, or the end, moves on in the other slots.
-    if let last { pubsub_move_on(post.frame, last) }
+    // The walk under the lock still announces the last handler of each block, synchronous ones, too.
+    if hadReceivers { post.moveOn() }
     if held.contains(.mustWake) {
       var walk = DeliveryWalk(post)
       Posting.withoutSubject { while let place = walk.next() { place.receiver?.wake() } }
     }
-    let isReceived = call(event, post, hasReceivers: hadReceivers) || held.contains(.isHeld)
+    let isReceived = call(event, post, hadReceivers: hadReceivers) || held.contains(.isTaken)
     whenOver?()
     post.end()
     if !isReceived { core.reportUndelivered(event, of: self) }
@@ -95,8 +98,8 @@ extension HandlerStore {
   var hasReceivers: Bool { pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 }
 
   /// Calls the synchronous handlers; returns whether one received the event, or true if no caller needs to know.
-  private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hasReceivers: Bool) -> Bool {
-    if post.isOneForwardBlock, !hasReceivers, !core.isWatched {
+  private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hadReceivers: Bool) -> Bool {
+    if post.isOneForwardBlock, !hadReceivers, !core.isWatched {
       // Not those that have been added since the post began: the release of the former sticky event, or a thread that has read
       // the new one as the latest, may have subscribed.
       pubsub_call_first(post.frame, post.handlerCount, event)
@@ -134,7 +137,8 @@ extension HandlerStore {
     pubsub_enter(record, depth, topic, Posting.address(of: subject), false)
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
-    // The post itself follows: what was refused inside a tracer is reported after it.
+    // The post itself follows: what was refused inside a tracer is reported after it, and not by `pubsub_leave`, which
+    // does so unless `ceiling` is zero.
     let ceiling = record.pointee.ceiling
     record.pointee.ceiling = 0
     pubsub_leave(record, depth)

@@ -1,7 +1,8 @@
 internal import CPubSub
 internal import Scheduling
 
-/// The handlers of one event type, which posts read without a lock: a list for all posts, and one for each subject.
+/// The handlers of one event type, which posts read without a lock: a list of the handlers without a subject,
+/// and one for each subject.
 ///
 /// Writers hold the bus's lock. Only they access the variables below; posts access ``topic``, the constants and the lock of sticky
 /// posts.
@@ -70,8 +71,8 @@ class HandlerStore: @unchecked Sendable {
     preconditionFailure("a subclass must override this method")
   }
 
-  /// Runs `body`, which begins a post; for a sticky type it atomically also stores the event as the latest.
-  func beginPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
+  /// Runs `body`, in which a post begins; for a sticky type, stores the event as the latest one in the same critical section.
+  func keepLatest(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     preconditionFailure("a subclass must override this method")
   }
 

@@ -37,7 +37,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     event.assumingMemoryBound(to: E.self).pointee
   }
 
-  override func beginPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
+  override func keepLatest(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
     let event = event.assumingMemoryBound(to: E.self)
     let kept = subject == nil ? nil : keptEvent(event, subject)

@@ -25,7 +25,7 @@ extension Cancellable {
   func drain() async {
     guard let context = HandlerContext.enclosing, let mailbox else { return await idle() }
     if context.isChained(to: mailbox) { return }
-    guard let token = WaitGraph.beginUnlessCircular(in: context, awaiting: [.receiver(mailbox)]) else {
+    guard let token = WaitGraph.beginUnlessCircular(in: context, awaiting: [.mailbox(mailbox)]) else {
       return reportTimeout(of: context.run)
     }
     await idle()
@@ -44,6 +44,6 @@ extension Cancellable {
 
   private func reportTimeout(of run: HandlerRun?) {
     guard let run else { return }
-    core.reportFailure(DrainTimeout(subscriber: subscriber), of: run.receiver.subscriber, with: nil, in: run.eventType)
+    core.reportFailure(DrainTimeout(subscriber: subscriber), of: run.mailbox.subscriber, with: nil, in: run.eventType)
   }
 }

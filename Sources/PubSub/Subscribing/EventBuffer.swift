@@ -41,7 +41,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     return inbox.withLock { inbox in
       if inbox.isClosed { return .nothing }
       inbox.queue.append(element, purpose)
-      return inbox.waiters.isEmpty && !inbox.queue.hasDropped ? .isHeld : [.isHeld, .mustWake]
+      return inbox.waiters.isEmpty && !inbox.queue.hasDropped ? .isTaken : [.isTaken, .mustWake]
     }
   }
 
@@ -71,7 +71,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
-    // With a bound the batch is empty between two calls, and a loss may come first.
+    // With a bound the batch is empty between two calls, and an element that tells of a loss may come first.
     if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
     // A consumer that always finds an event never suspends. So this checks for cancellation of its task.
     if Task.isCancelled { close() }

@@ -3,7 +3,7 @@ internal import Scheduling
 /// The code inside which the present task runs: a run of an asynchronous handler, a piece of ``AwaitedWork``, or both.
 ///
 /// When the task waits, this code waits. A mailbox binds a new value for each event, and its tasks are detached, so
-/// that no handler runs in the context of a poster; the poster's context is kept in ``AwaitedPost/poster`` instead.
+/// that no handler runs in the context of a poster; the poster's context is kept in ``PostWait/poster`` instead.
 package struct HandlerContext: Sendable {
   /// The context of the present task, also after its run and its work have ended.
   @TaskLocal package static var current: HandlerContext?
@@ -47,21 +47,21 @@ package struct HandlerContext: Sendable {
 
   /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
   ///
-  /// The search along `cause` sees no waits of drains, as the wait graph does; `WaitGraph.beginUnlessCircular` finds circles of
-  /// drains.
-  func isChained(to receiver: AnyMailbox) -> Bool {
-    if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.scope) { return true }
+  /// The search along `cause` does not see the waits of drains. The wait graph does: `WaitGraph.beginUnlessCircular` finds circles
+  /// of drains.
+  func isChained(to mailbox: AnyMailbox) -> Bool {
+    if let work, work.isUnderWay, WaitGraph.leads(from: mailbox, to: work.scope) { return true }
     guard let run, run.isUnderWay else { return false }
-    if run.receiver === receiver { return true }
+    if run.mailbox === mailbox { return true }
     guard let cause = run.cause, !cause.isOver else { return false }
-    return cause.poster?.isChained(to: receiver) ?? false
+    return cause.poster?.isChained(to: mailbox) ?? false
   }
 }
 
 extension Origin {
   /// The asynchronous handler that the present task runs in or, without one, the bound code.
   package static var current: EventBus.Subscriber? {
-    HandlerContext.current?.run?.receiver.subscriber ?? bound as? EventBus.Subscriber
+    HandlerContext.current?.run?.mailbox.subscriber ?? bound as? EventBus.Subscriber
   }
 }
 

@@ -39,7 +39,7 @@ package final class MeasuredPost: @unchecked Sendable {
   /// Whether the post, or the rest of it, was refused, because it was nested too deep.
   private(set) var isRefused = false
   /// The wait; nil until the post reaches the first handler for which it waits.
-  private var wait: AwaitedPost?
+  private var wait: PostWait?
   private var token: WaitToken?
   private var isAbandoned = false
 
@@ -60,7 +60,7 @@ package final class MeasuredPost: @unchecked Sendable {
     }
     withUnsafePointer(to: event) { event in
       store.callTracers(with: event, from: subject)
-      store.beginPost(event, from: subject) { firstUnseen = store.core.nextID }
+      store.keepLatest(event, from: subject) { firstUnseen = store.core.nextID }
     }
   }
 
@@ -78,10 +78,10 @@ package final class MeasuredPost: @unchecked Sendable {
   ///
   /// If the waiting task is cancelled, the handlers are cancelled.
   package func finish() async {
-    await wait?.wait()
+    await wait?.untilAllEnded()
     while !hasReachedAll, !isAbandoned {
       deliver()
-      await wait?.wait()
+      await wait?.untilAllEnded()
     }
     if let timer { deadlines?.clear(timer) }
     wait?.noteOver()
@@ -161,7 +161,7 @@ extension MeasuredPost {
           }
           // `receivers` is a copy of `walk`, so it moves on from its last place here. `walk` passes these places again, and may
           // move on in the same slot a second time. That adds a byte to the address, which is still no handler's.
-          receivers.leaveLast()
+          receivers.moveOn()
         }
         while walk.priority == priority, let place = walk.next() {
           if !place.entry.isAsynchronous, place.isLiving, call(place) { isReceived = true }
@@ -221,16 +221,20 @@ extension MeasuredPost {
       awaited = wait.add(mailbox, delivery, inside: begun?.wrapper)
     }
     if let awaited {
-      if mailbox.take(event, of: store, .awaited(awaited)) { return true }
+      if mailbox.take(event, of: store, .awaited(awaited)) {
+        // If the deadline came between the two, it found no event to withdraw.
+        if deadline != nil, wait.isExpired { mailbox.withdraw(awaited) }
+        return true
+      }
       // If the deadline came between the two, `noteEnds` reports a time-out.
       guard wait.drop(awaited) else { return true }
       noteDropped(place, begun, at: time)
       return false
     }
     delivery.outcome = mayWait ? .timedOut : .skipped
-    // With a deadline that has passed the handler does not get the event: its outcome is a time-out.
-    let mustTake = !mayWait || deadline == nil
-    guard !mustTake || mailbox.take(event, of: store, .promised) else {
+    // After a deadline the handler does not get the event. In a circle it does, later, and so it does if the wait of a
+    // notification, which has no deadline, was ended.
+    if !mayWait || deadline == nil, !mailbox.take(event, of: store, .promised) {
       noteDropped(place, begun, at: time)
       return false
     }
@@ -238,10 +242,10 @@ extension MeasuredPost {
     return true
   }
 
-  private func beginWait() -> AwaitedPost {
-    let wait = AwaitedPost(poster: poster, now: now, errorsAreInLedger: errorsAreInLedger)
+  private func beginWait() -> PostWait {
+    let wait = PostWait(poster: poster, now: now, errorsAreInLedger: errorsAreInLedger)
     self.wait = wait
-    token = WaitGraph.beginPost(in: poster) { wait.awaited.map { .receiver($0) } }
+    token = WaitGraph.beginWithoutSearch(in: poster) { wait.awaited.map { .mailbox($0) } }
     if let deadline { timer = deadlines?.set(deadline) { wait.expire() } }
     return wait
   }

@@ -10,7 +10,7 @@ enum WaitGraph {
   /// A target of a wait.
   enum Target {
     /// A mailbox, for the run of its handler.
-    case receiver(AnyMailbox)
+    case mailbox(AnyMailbox)
     case work(of: WorkScope)
   }
 
@@ -46,10 +46,10 @@ enum WaitGraph {
       while let target = next.popLast() {
         let node: Node
         switch target {
-        case .receiver(let receiver):
-          let id = ObjectIdentifier(receiver)
-          guard seen.insert(id).inserted, let number = receiver.runUnderWay else { continue }
-          if let run = context.run, run.receiver === receiver, run.number == number { return true }
+        case .mailbox(let mailbox):
+          let id = ObjectIdentifier(mailbox)
+          guard seen.insert(id).inserted, let number = mailbox.runUnderWay else { continue }
+          if let run = context.run, run.mailbox === mailbox, run.number == number { return true }
           node = .run(id, number: number)
         case .work(let scope):
           guard seen.insert(ObjectIdentifier(scope)).inserted else { continue }
@@ -68,7 +68,7 @@ enum WaitGraph {
   ///
   /// The wait is for the handlers that `awaited` returns whenever the graph is searched. It looks for no circle: the post has
   /// each of them examined by `extend`.
-  static func beginPost(
+  static func beginWithoutSearch(
     in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [Target]
   ) -> WaitToken? {
     context.map { context in state.withLock { $0.begin(in: context, awaiting: awaited) } }
@@ -98,7 +98,7 @@ enum WaitGraph {
 
   /// Calls `extend`, which adds a mailbox to a wait that has begun; returns false, without the call, if that would
   /// close a circle.
-  static func extend(waitIn context: HandlerContext?, by receiver: AnyMailbox, _ extend: () -> Void)
+  static func extend(waitIn context: HandlerContext?, by mailbox: AnyMailbox, _ extend: () -> Void)
     -> Bool
   {
     guard let context else {
@@ -106,15 +106,15 @@ enum WaitGraph {
       return true
     }
     return state.withLock { state in
-      if state.leads(from: [.receiver(receiver)], to: context) { return false }
+      if state.leads(from: [.mailbox(mailbox)], to: context) { return false }
       extend()
       return true
     }
   }
 
   /// Returns whether the present run of a handler waits, along the chain of waits, for the work of a scope.
-  static func leads(from receiver: AnyMailbox, to scope: WorkScope) -> Bool {
-    state.withLock { $0.leads(from: [.receiver(receiver)], to: HandlerContext(run: nil, work: scope)) }
+  static func leads(from mailbox: AnyMailbox, to scope: WorkScope) -> Bool {
+    state.withLock { $0.leads(from: [.mailbox(mailbox)], to: HandlerContext(run: nil, work: scope)) }
   }
 }
 
@@ -127,7 +127,7 @@ package struct WaitToken: Sendable {
   /// The nodes that wait: the run, and the scope of the work.
   fileprivate var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] {
     var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] = []
-    if let run = context.run { nodes.append((.run(ObjectIdentifier(run.receiver), number: run.number), nil)) }
+    if let run = context.run { nodes.append((.run(ObjectIdentifier(run.mailbox), number: run.number), nil)) }
     if let work = context.work { nodes.append((.work(of: ObjectIdentifier(work.scope)), work)) }
     return nodes
   }

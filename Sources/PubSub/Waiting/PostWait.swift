@@ -2,14 +2,14 @@ internal import Scheduling
 
 /// A delivery to an asynchronous handler, for which a post waits.
 struct AwaitedDelivery: Sendable, Equatable {
-  let post: AwaitedPost
+  let wait: PostWait
   let index: Int
   /// The code of the poster to run around the handler; nil for none.
   var wrapper: (any HandlerWrapper)?
 
-  static func == (one: Self, other: Self) -> Bool { one.post === other.post && one.index == other.index }
+  static func == (one: Self, other: Self) -> Bool { one.wait === other.wait && one.index == other.index }
 
-  func end(_ outcome: DeliveryReport.Outcome) { post.end(self, outcome) }
+  func end(_ outcome: DeliveryReport.Outcome) { wait.end(self, outcome) }
 }
 
 /// The waiting side of a ``MeasuredPost``, which shares it with the mailboxes of its asynchronous handlers.
@@ -18,7 +18,7 @@ struct AwaitedDelivery: Sendable, Equatable {
 ///
 /// Its lock is a leaf: nothing is called while it is held. The code that ends a delivery keeps its mailbox, so none is
 /// released under the lock.
-final class AwaitedPost: Sendable {
+final class PostWait: Sendable {
   /// What a mailbox must do with a delivery that it has reached in its queue.
   enum Beginning {
     /// Call the handler.
@@ -90,7 +90,7 @@ final class AwaitedPost: Sendable {
 
 // MARK: - Deliveries
 
-extension AwaitedPost {
+extension PostWait {
   /// Begins to wait for a mailbox, to which the caller then gives the event; returns nil if the deadline has passed.
   func add(
     _ mailbox: AnyMailbox, _ delivery: ObservedDelivery, inside wrapper: (any HandlerWrapper)?
@@ -99,7 +99,7 @@ extension AwaitedPost {
       if state.isExpired { return nil }
       state.slots.append(Slot(mailbox: mailbox, delivery: delivery))
       state.open += 1
-      return AwaitedDelivery(post: self, index: state.slots.count - 1, wrapper: wrapper)
+      return AwaitedDelivery(wait: self, index: state.slots.count - 1, wrapper: wrapper)
     }
   }
 
@@ -146,11 +146,11 @@ extension AwaitedPost {
 
 // MARK: - The wait
 
-extension AwaitedPost {
+extension PostWait {
   /// Waits until every added delivery has ended; the deadline ends all of them.
   ///
   /// If the waiting task is cancelled, the handlers are cancelled.
-  func wait() async {
+  func untilAllEnded() async {
     if !isOpen { return }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
@@ -196,7 +196,7 @@ extension AwaitedPost {
   private func openDeliveries(in state: State) -> [(AnyMailbox, AwaitedDelivery, isRunning: Bool)] {
     state.slots.indices.compactMap { index in
       let slot = state.slots[index]
-      return slot.mailbox.map { ($0, AwaitedDelivery(post: self, index: index), slot.isRunning) }
+      return slot.mailbox.map { ($0, AwaitedDelivery(wait: self, index: index), slot.isRunning) }
     }
   }
 
