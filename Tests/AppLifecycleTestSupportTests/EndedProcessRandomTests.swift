@@ -21,6 +21,8 @@ private final class Token: Sendable {}
   /// The number of the present process.
   private(set) var process = 0
   private var known: [Known] = []
+  /// A resource of no process.
+  var server: ManagedResource<Void>?
   /// The actions of code whose process had ended.
   private(set) var late: [String] = []
 
@@ -83,7 +85,7 @@ private final class Token: Sendable {}
       withExtendedLifetime(token) {}
       throw Broken()
     }
-    let active = try application.manage("active", while: .active, after: ["slow", "server"]) {
+    let active = try application.manage("active", while: .active, after: slow, world.server!) { _, _ in
       token
     } run: { _ in
       await phaseCloses()
@@ -172,7 +174,7 @@ extension Program: SceneDelegate {}
       let world = World()
       let system = SimulatedSystem(profile: profile, order: run.order) { Program(world) }
       let (application, clock) = (system.application, system.application.clock)
-      try application.manage("server", while: .running) {
+      world.server = try application.manage("server", while: .running) {
         try await clock.sleep(for: .milliseconds(500))
       } release: {
         try await clock.sleep(for: .milliseconds(500))

@@ -110,8 +110,8 @@ extension SketchDelegate: TerminalApplicationDelegate {
     // During a stop that the life cycle did not see, such as SIGSTOP (not Ctrl-Z),
     // the clock went on. During a sleep of the machine the clock stood still.
     bus.subscribe(to: Application.WasSuspended.self, for: self) { time, event in
-      guard time.start != nil, event.suspension.agent != .systemSleep else { return }
-      time.counted -= event.suspension.duration
+      guard time.start != nil, event.agent != .systemSleep else { return }
+      time.counted -= event.duration
     }
   }
 
@@ -241,10 +241,10 @@ private struct RemoteKeys {
     let time = ForegroundTime(bus: system.bus, clock: system.application.clock)
     try await system.play("launch; wait:1500ms; interrupt:focusLost; wait:1s; home; suspend; wait:1h; open; wait:1s")
     #expect(time.total == .milliseconds(3_500))
-    for agent in [Application.Suspension.Agent.stopSignal, .systemSleep] {
-      let suspension = Application.Suspension(duration: .seconds(1), agent: agent)
+    for agent in [Application.WasSuspended.Agent.stopSignal, .systemSleep] {
       system.bus.post(
-        Application.WasSuspended(application: system.application, suspension: suspension), from: system.application)
+        Application.WasSuspended(application: system.application, duration: .seconds(1), agent: agent),
+        from: system.application)
     }
     #expect(time.total == .milliseconds(2_500))
   }

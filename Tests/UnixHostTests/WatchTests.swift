@@ -111,8 +111,6 @@ import Testing
 
   // MARK: Gaps
 
-  private typealias Suspension = Application.Suspension
-
   private func sample(_ running: Duration, sleep: Duration = .zero, delay: Duration? = .zero)
     -> SuspensionDetector.Sample
   {

@@ -81,57 +81,6 @@ extension Application {
       acquire: { try await acquire(repeat (each dependency).presentValue) }, run: run, check: check, release: release)
   }
 
-  /// Acquires and releases a resource with a phase of the life cycle, after resources that are known by name only.
-  ///
-  /// Use it for dependencies in modules that are not imported. `acquire` gets no handles. In everything else this
-  /// method is the same as the one that takes its dependencies as resources:
-  /// ``manage(_:while:after:retry:readiness:checkEvery:onReturn:onError:acquire:run:check:release:)-(_,_,ManagedResource<Dependency>,_,_,_,_,_,_,_,_,_)``.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name, unique in the application.
-  ///   - phase: the phase during which the resource is held. It is released earlier if the phase of a dependency ends
-  ///     earlier.
-  ///   - dependencies: the names of the resources on which it depends; the application must manage them already.
-  ///   - retry: the policy for attempts after a failure; ``Configuration/retry`` if nil.
-  ///   - readiness: what makes the resource ready. Until then its status is ``ResourceStatus/acquiring``, and the
-  ///     resources that depend on it wait.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next, and the time that a
-  ///     check may take; at least a millisecond.
-  ///   - onReturn: the reaction when `run` returns without having been asked to end.
-  ///   - onError: the reaction when `run` throws without having been asked to end.
-  ///   - acquire: creates the handle, on the main actor.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works, and throws if it does not.
-  ///   - release: closes the handle, on the main actor; does nothing by default.
-  /// - Returns: the resource, through which the handle can be read while it is held.
-  /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed or the resource itself.
-  @discardableResult
-  public func manage<Handle: Sendable>(
-    _ name: String, while phase: LifecyclePhase, after dependencies: [String],
-    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
-    onReturn: RunEnd = .invalidate,
-    onError: RunEnd = .invalidate,
-    acquire: @escaping @MainActor () async throws -> Handle,
-    run: (@MainActor (Handle) async throws -> Void)? = nil,
-    check: (@MainActor (Handle) async throws -> Void)? = nil,
-    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
-  ) throws(ResourceError) -> ManagedResource<Handle> {
-    var indices: [Int] = []
-    for dependency in dependencies {
-      // If the name is already registered, the error is a duplicate name, not a cycle.
-      if dependency == name, manager.index(named: name) == nil { throw .dependencyCycle([name, name]) }
-      guard let index = manager.index(named: dependency) else { throw .unknownDependency(dependency, of: name) }
-      indices.append(index)
-    }
-    return try register(
-      name, phase, indices,
-      ResourceHabits(
-        retry: retry, readiness: readiness, checkInterval: checkInterval, onReturn: onReturn, onError: onError),
-      acquire: acquire,
-      run: run,
-      check: check, release: release)
-  }
-
   /// Releases a resource for good, such as a connection whose tab was closed.
   ///
   /// The release begins at once, or after the release of dependents that were unmanaged just before. If an acquire is
@@ -157,7 +106,7 @@ extension Application {
     return resource.index
   }
 
-  private func register<Handle: Sendable>(
+  func register<Handle: Sendable>(
     _ name: String, _ phase: LifecyclePhase, _ dependencies: [Int], _ habits: ResourceHabits,
     acquire: @escaping @MainActor () async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)?, check: (@MainActor (Handle) async throws -> Void)?,

@@ -121,40 +121,4 @@ extension Application {
     check: (@MainActor (Handle) async throws -> Void)? = nil,
     release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
-
-  /// Refuses an `acquire` with a parameter for a resource whose dependencies are given by name only.
-  @available(
-    *, unavailable,
-    message:
-      "'acquire' takes no parameter for a resource that 'after:' names by a string: pass what 'manage' returned for it instead of its name"
-  )
-  @discardableResult
-  public func manage<Handle: Sendable, Extra>(
-    _ name: String, while phase: LifecyclePhase, after dependencies: [String],
-    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
-    onReturn: RunEnd = .invalidate,
-    onError: RunEnd = .invalidate,
-    acquire: @escaping @MainActor (Extra) async throws -> Handle,
-    run: (@MainActor (Handle) async throws -> Void)? = nil,
-    check: (@MainActor (Handle) async throws -> Void)? = nil,
-    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
-  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
-
-  /// Refuses an `acquire` with a parameter for a resource whose dependencies are given by name only.
-  @available(
-    *, unavailable,
-    message:
-      "'acquire' takes no parameter for a resource that 'after:' names by a string: pass what 'manage' returned for it instead of its name"
-  )
-  @discardableResult
-  public func manage<Handle: Sendable>(
-    _ name: String, while phase: LifecyclePhase, after dependencies: [String],
-    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
-    onReturn: RunEnd = .invalidate,
-    onError: RunEnd = .invalidate,
-    acquire: @escaping @MainActor (Any) async throws -> Handle,
-    run: (@MainActor (Handle) async throws -> Void)? = nil,
-    check: (@MainActor (Handle) async throws -> Void)? = nil,
-    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
-  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 }

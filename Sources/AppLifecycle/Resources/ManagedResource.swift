@@ -45,9 +45,9 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
   /// The handle of the resource, or an error if the resource is not held.
   ///
-  /// A read after the release throws. The application also posts it as ``Application/ResourceWasUsedAfterRelease``, and
-  /// adds it to the ledger. If the resource is no longer managed, the read only throws. To check whether the resource
-  /// is held and ready, read ``status``.
+  /// A read after the release throws. The application also adds it to the ledger, and tells observers
+  /// (``LedgerEntry/Outcome/usedAfterRelease``). If the resource is no longer managed, the read only throws. To check
+  /// whether the resource is held and ready, read ``status``.
   ///
   /// - Throws: ``ResourceError/notHeld(_:)`` before the first acquire; ``ResourceError/released(_:)`` from the
   ///   beginning of a release until the next acquire.

@@ -6,10 +6,6 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   case unknownDependency(String, of: String)
   /// A resource names a dependency that another application manages.
   case foreignDependency(String, of: String)
-  /// Resources depend on each other in a cycle; the names follow it, from a resource to itself.
-  ///
-  /// Because a resource is registered after its dependencies, only a resource that names itself can form a cycle.
-  case dependencyCycle([String])
   /// The resource has not been acquired yet.
   case notHeld(String)
   /// The resource has been released or is being released, and has not been acquired again.
@@ -37,7 +33,6 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .unknownDependency(let dependency, let name): "“\(name)” depends on “\(dependency)”, which is not managed"
     case .foreignDependency(let dependency, let name):
       "“\(name)” depends on “\(dependency)”, which another application manages"
-    case .dependencyCycle(let names): names.map { "“\($0)”" }.joined(separator: " depends on ")
     case .notHeld(let name): "“\(name)” has not been acquired yet"
     case .released(let name): "“\(name)” has been released"
     case .unmanaged(let name): "“\(name)” is no longer managed"

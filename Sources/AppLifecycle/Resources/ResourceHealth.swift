@@ -70,22 +70,7 @@ extension Application {
     public let resource: ResourceHealth
   }
 
-  /// An event that reports a read of a managed resource after its release had begun.
-  ///
-  /// The read has thrown ``ResourceError/released(_:)``. The event is posted soon after it, with the application as its
-  /// subject.
-  public struct ResourceWasUsedAfterRelease: MainActorEvent {
-    /// The application that manages the resource.
-    public let application: Application
-    /// Its condition now.
-    public let resource: ResourceHealth
-  }
-
   func resourceDidChange(_ health: ResourceHealth) {
     bus.post(ResourceDidChange(application: self, resource: health), from: self)
-  }
-
-  func resourceWasUsedAfterRelease(_ health: ResourceHealth) {
-    bus.post(ResourceWasUsedAfterRelease(application: self, resource: health), from: self)
   }
 }

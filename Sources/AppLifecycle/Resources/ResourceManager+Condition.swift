@@ -57,10 +57,9 @@ extension ResourceManager {
     }
   }
 
-  /// Notes and posts the read of a resource after its release.
+  /// Notes the read of a resource after its release.
   func wasUsedAfterRelease(_ index: Int) {
     guard let resource = resources[index] else { return }
-    application?.resourceWasUsedAfterRelease(health(of: index, resource))
     application?.note(
       LedgerEntry(
         .resource, resource.operations.name, step: CallStep.use.rawValue, began: clock.now(), duration: .zero,

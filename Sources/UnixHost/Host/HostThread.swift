@@ -161,7 +161,10 @@ class HostThread<Machine: HostMachine> {
       case .timeChanged(let change): application.send(.significantTimeChange, cause: change.rawValue)
       case .wasSuspended(let suspension):
         application.bus.post(
-          Application.WasSuspended(application: application, suspension: suspension), from: application)
+          Application.WasSuspended(
+            application: application, duration: suspension.duration, uncertainty: suspension.uncertainty,
+            agent: suspension.agent),
+          from: application)
       }
     }
   }

@@ -63,12 +63,12 @@ struct SuspensionDetector: Sendable, Hashable {
   func suspectsStop(_ sample: Sample) -> Bool { Self.isRemarkable(idleAtWork + idle(until: sample)) }
 
   /// Returns the suspensions since the last sign of life.
-  mutating func look(_ sample: Sample, wasContinued: Bool) -> [Application.Suspension] {
+  mutating func look(_ sample: Sample, wasContinued: Bool) -> [Suspension] {
     defer { showLife(sample) }
-    var suspensions: [Application.Suspension] = []
+    var suspensions: [Suspension] = []
     let slept = sample.sleep - last.sleep
     if slept >= Self.slack {
-      suspensions.append(Application.Suspension(duration: slept, agent: .systemSleep))
+      suspensions.append(Suspension(duration: slept, agent: .systemSleep))
     }
     let idle = idle(until: sample)
     if wasContinued, Self.isRemarkable(idleAtWork + idle) {
@@ -84,18 +84,27 @@ struct SuspensionDetector: Sendable, Hashable {
     return suspensions
   }
 
-  private static func stop(_ duration: Duration) -> Application.Suspension {
-    Application.Suspension(duration: duration, uncertainty: tick, agent: .stopSignal)
+  private static func stop(_ duration: Duration) -> Suspension {
+    Suspension(duration: duration, uncertainty: tick, agent: .stopSignal)
   }
 
   /// Returns the verdict on a gap for which no SIGCONT has come.
-  private mutating func endWait() -> [Application.Suspension] {
+  private mutating func endWait() -> [Suspension] {
     guard let ended = gap.take() else { return [] }
-    return [Application.Suspension(duration: ended.duration, uncertainty: Self.tick, agent: .frozenOrPaused)]
+    return [Suspension(duration: ended.duration, uncertainty: Self.tick, agent: .frozenOrPaused)]
   }
 
   /// Returns the time in which the thread neither ran nor was runnable.
   private func idle(until sample: Sample) -> Duration {
     sample.running - last.running - ((sample.runDelay ?? .zero) - (last.runDelay ?? .zero))
   }
+}
+
+/// A time in which the process did not run.
+struct Suspension: Sendable, Hashable {
+  /// An upper bound of the time.
+  var duration: Duration
+  /// The true time may be shorter by this much.
+  var uncertainty = Duration.zero
+  var agent: Application.WasSuspended.Agent
 }

@@ -11,7 +11,7 @@ import Scheduling
 enum SystemFact: Sendable, Hashable {
   case memoryIsShort
   case timeChanged(WallClockJudge.Change)
-  case wasSuspended(Application.Suspension)
+  case wasSuspended(Suspension)
 }
 
 /// The machine's events that every host watches: memory, wall clock, time zone, and gaps in time.

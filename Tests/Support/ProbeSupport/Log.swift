@@ -28,8 +28,8 @@ package struct Log: Sendable {
   /// Writes `suspended by AGENT for N ms` whenever the process was.
   @MainActor package func followSuspensions(of application: Application) {
     application.bus.subscribe(to: Application.WasSuspended.self) { event in
-      let milliseconds = Int(event.suspension.duration / .milliseconds(1))
-      write("suspended by \(event.suspension.agent.rawValue) for \(milliseconds) ms")
+      let milliseconds = Int(event.duration / .milliseconds(1))
+      write("suspended by \(event.agent.rawValue) for \(milliseconds) ms")
     }.store(in: &Self.subscriptions)
   }
 

@@ -105,19 +105,28 @@ private final class Subject: @unchecked Sendable {
       let application = Application(delegate: Delegate())
       self.application = application
       subscribe(to: application.bus)
-      var last: [String] = []
-      for index in 0..<resources {
-        try application.manage("\(index)", while: .foreground, after: last) {
+      guard resources > 0 else { return try await launch(application) }
+      var last = try application.manage("0", while: .foreground) {
+        self.acquired += 1
+      } release: {
+        self.acquired -= 1
+      }
+      for index in 1..<resources {
+        let resource = try application.manage("\(index)", while: .foreground, after: last) { _ in
           self.acquired += 1
-        } release: { _ in
+        } release: {
           self.acquired -= 1
         }
-        if inChain || index == 0 { last = ["\(index)"] }
+        if inChain { last = resource }
       }
-      await application.handle(.launch)
-      if reading == .once, application.state != .active { throw WorkNotDone("the application is not active") }
-      await settle()
+      try await launch(application)
     }
+  }
+
+  @MainActor private func launch(_ application: Application) async throws {
+    await application.handle(.launch)
+    if reading == .once, application.state != .active { throw WorkNotDone("the application is not active") }
+    await settle()
   }
 
   /// Each subscriber listens to all four notifications of a cycle.

@@ -165,7 +165,7 @@ extension Probe: MainApplicationDelegate {
     var failuresLeft = options.acquireFailures
     let options = options
     do {
-      let socket = try application.manage("socket", while: .running, after: []) {
+      let socket = try application.manage("socket", while: .running) {
         Log.shared.write("acquire begin")
         failuresLeft -= 1
         if failuresLeft >= 0 { throw Refused() }
