@@ -56,6 +56,21 @@
       }
     }
 
+    /// As `chmod 711` makes it: the file can be opened by its name, and the system refuses to watch the directory.
+    @Test func `goes on in a directory that may not be read`() throws {
+      // Root reads every directory, unless it gives that right away.
+      let rights = "-dac_override,-dac_read_search"
+      let wrapper = geteuid() == 0 ? ["setpriv", "--bounding-set", rights, "--inh-caps", rights] : []
+      let directory = folder.appending(path: "a/b/c").path
+      defer { try? files.removeItem(at: folder) }
+      Journal(at: path).close()
+      try files.setAttributes([.posixPermissions: 0o311], ofItemAtPath: directory)
+      defer { try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory) }
+      let follower = try Tool.Following(["log", "--follow", "--json", path], by: wrapper)
+      write(0..<3, follower)
+      follower.end()
+    }
+
     /// What is moved away; the program that wrote there ends.
     @Test(arguments: ["a/b/c", "a/b", "a"])
     func `goes on in a directory that took the place of one that was moved`(moved: String) throws {

@@ -206,9 +206,10 @@ enum Tool {
     private let output = Pipe()
     private var pending = Data()
 
-    init(_ arguments: [String]) throws {
-      process.executableURL = Tool.executable
-      process.arguments = arguments
+    /// Starts the tool; with a wrapper, as `setpriv`, by that command.
+    init(_ arguments: [String], by wrapper: [String] = []) throws {
+      process.executableURL = wrapper.isEmpty ? Tool.executable : URL(filePath: "/usr/bin/env")
+      process.arguments = (wrapper.isEmpty ? [] : wrapper + [Tool.executable.path]) + arguments
       process.standardOutput = output
       try process.run()
     }

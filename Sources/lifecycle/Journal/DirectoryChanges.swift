@@ -8,7 +8,10 @@ import LifecycleJournal
   import Darwin
 #endif
 
-/// Waits until something changes in a file's directory, or in the directories above it.
+/// Waits until something changes in a file's directory, or in the directories above it, and for a second at most.
+///
+/// The system does not report every change: the user may lack the right to read a directory, or may have used up the
+/// limit of watches; on a network file system another machine may write the file. So the caller looks once a second.
 ///
 /// A directory that is removed or moved takes its watch along. So the directories above are watched, too, and each is found
 /// again by its path before each wait. If the path is a symbolic link, the directories of the file behind it are watched, too.
@@ -27,15 +30,14 @@ struct DirectoryChanges {
     #endif
   }
 
-  /// Waits for a change; returns false once standard output has no reader any more.
+  /// Waits for a change, or for a second; returns false once standard output has no reader any more.
   mutating func wait() -> Bool {
     // A change before its directory was watched causes no event, so the caller checks once more.
     if watchDirectories() { return true }
     var waiting = [
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: 1, events: 0, revents: 0),
     ]
-    // If the system reports no changes, the caller checks once a second.
-    _ = poll(&waiting, 2, descriptor >= 0 ? -1 : 1_000)
+    _ = poll(&waiting, 2, 1_000)
     var events = [UInt8](repeating: 0, count: 4_096)
     while descriptor >= 0, read(descriptor, &events, events.count) > 0 {}
     return waiting[1].revents & Int16(POLLERR | POLLHUP) == 0
