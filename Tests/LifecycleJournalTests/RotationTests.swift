@@ -216,4 +216,63 @@ import Testing
     expected.append(try SystemFiles().status(at: path).identity)
     #expect(identities == expected)
   }
+
+  /// A journal of four files, and a reader that has read up to the end of one of them; 0 is the oldest.
+  private func readHalf(upTo place: Int) throws -> (journal: Journal, reader: JournalReader, seen: [String]) {
+    let journal = journal(size: 1_000, kept: 3)
+    var count = 0
+    while directory.names.count < 4 {
+      journal.append(numbered(count))
+      count += 1
+    }
+    var reader = try JournalReader.oldest(of: path, ending: .isAwaited)
+    var seen = Array(reader).records.map(\.name)
+    for _ in 0..<place {
+      reader = try #require(try reader.next(of: path, ending: .isAwaited))
+      seen += Array(reader).records.map(\.name)
+    }
+    return (journal, reader, seen)
+  }
+
+  /// What a reader finds as it reads on.
+  private func rest(of reader: JournalReader) throws -> [String] {
+    var found = Array(reader).records.map(\.name)
+    var present = reader
+    while let next = try present.next(of: path, ending: .isAwaited) {
+      found += Array(next).records.map(\.name)
+      present = next
+    }
+    return found
+  }
+
+  /// As in a pipe whose reader waits: meanwhile the program drops the file that was read, and all before it.
+  @Test(arguments: 0...3, 0...9)
+  func `a reader that stood still finds all that is still kept, in order, and nothing twice`(
+    place: Int, rotations: Int
+  ) throws {
+    let (journal, reader, seen) = try readHalf(upTo: place)
+    var number = 1_000
+    for _ in 0..<rotations {
+      let written = try SystemFiles().status(at: path).identity
+      while try SystemFiles().status(at: path).identity == written {
+        #expect(journal.append(numbered(number)))
+        number += 1
+      }
+    }
+    let found = try rest(of: reader)
+    let numbers = (seen + found).compactMap { Int($0.dropFirst()) }
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+    let kept = entries(of: path).records.map(\.name)
+    #expect(Set(kept).isSubset(of: seen + found))
+  }
+
+  /// Another program removes the file that was read, of a journal that is not rotated meanwhile.
+  @Test(arguments: 0...3)
+  func `a reader whose file was removed reads no other one twice`(place: Int) throws {
+    let (journal, reader, seen) = try readHalf(upTo: place)
+    let expected = entries(of: path).records.map(\.name).filter { !seen.contains($0) } + ["n5000"]
+    try SystemFiles().remove(directory.names.map(directory.file).sorted(by: >)[place])
+    #expect(journal.append(numbered(5_000, .state, state: .suspended)))
+    #expect(try rest(of: reader) == expected)
+  }
 }

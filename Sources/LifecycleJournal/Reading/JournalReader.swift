@@ -40,6 +40,8 @@ public final class JournalReader: Sequence, IteratorProtocol {
   /// Whether the bytes at `start` belong to a line that was too long.
   private var isInLongLine = false
   private var hasFailed = false
+  /// The file of the journal before this one, held open so that the system gives its identity to no other file.
+  private var predecessor: (any ByteSource)?
 
   private static let chunk = 64 * 1_024
 
@@ -202,6 +204,13 @@ extension JournalReader {
   /// The identity of the file, even after a rename; nil if the bytes do not come from a file.
   package var identity: FileStatus.Identity? { source.identity }
 
+  /// Returns a reader of the same file from its beginning, for a file that another program has cut.
+  package func restarted() -> JournalReader {
+    let reader = JournalReader(source: source, path: path, ending: ending, lineLimit: lineLimit)
+    reader.predecessor = predecessor
+    return reader
+  }
+
   /// Opens the oldest file of a journal; leaves out a kept one that cannot be opened.
   ///
   /// - Throws: the error of opening the file that is written.
@@ -214,9 +223,10 @@ extension JournalReader {
 
   /// Opens the file of the journal that comes after this one; nil if this is the one that is written.
   ///
-  /// A program that rotates its journal gives each file the name of another one, so this one is looked for by its identity. If
-  /// it is no longer kept, all others are newer, and the oldest of them comes next; but if it was the one that was written,
-  /// another one has taken its place, and comes next.
+  /// A program that rotates its journal gives each file the name of another one, so this one is looked for by its
+  /// identity. If it is gone, the file before it tells why. If that one is still there, another program has removed
+  /// this one, and the file after that one comes next. If it is gone, too, the program has rotated its journal: all
+  /// files are newer, and the oldest comes next.
   ///
   /// - Throws: the error of opening the file that is written.
   package func next(
@@ -232,10 +242,10 @@ extension JournalReader {
       // The path as it was given: one such as /dev/stdin leads to nothing that another path names.
       let names = JournalFiles.all(of: path, files: files).dropLast() + [path]
       let identities = names.map { try? files.status(at: $0).identity }
-      var start = 0
-      if let former {
-        let index = identities.lastIndex(of: former.identity)
-        start = index.map { $0 + 1 } ?? (former.path == path ? names.count - 1 : 0)
+      var (start, last): (Int, (any ByteSource)?) = (0, nil)
+      for source in [former?.predecessor, former?.source].compactMap(\.self) {
+        guard let identity = source.identity, let index = identities.lastIndex(of: identity) else { continue }
+        (start, last) = (index + 1, source)
       }
       for index in start..<names.count {
         let isWritten = index == names.count - 1
@@ -244,6 +254,7 @@ extension JournalReader {
           let reader = JournalReader(
             source: FileSource(files: files, descriptor: descriptor), path: names[index],
             ending: isWritten ? ending : .isReported)
+          reader.predecessor = last
           // If it is another file, the program has rotated since they were listed.
           if reader.identity == identities[index] || attempt == mostAttempts { return reader }
           continue attempts

@@ -41,7 +41,7 @@ struct Follower {
     guard present != identity else {
       // Another program has cut the file, so its present contents are new.
       let isCut = reader.size ?? .max < reader.position
-      return isCut ? try? JournalReader(path: path, ending: .isAwaited) : nil
+      return isCut ? reader.restarted() : nil
     }
     return try? reader.next(of: path, ending: .isAwaited)
   }
