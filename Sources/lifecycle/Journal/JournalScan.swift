@@ -23,9 +23,11 @@ final class JournalScan {
   private(set) var hasStopped = false
   /// The number of missing records, by the journal's own gap lines.
   private(set) var lostRecords = 0
+  /// Whether the reading has failed before the end of the journal.
+  private(set) var isCutShort = false
   /// Called for each run when the next one begins, with the first line of that next run.
   ///
-  /// ``finish()`` calls it for the last run.
+  /// ``finish()`` calls it for the last run, and so does a reading that fails.
   var didEndRun: ((_ session: Int, RunSummary, _ next: RunHeader?) throws -> Void)?
   private let sought: SessionChoice?
   private let progress: Progress?
@@ -52,7 +54,12 @@ final class JournalScan {
         try read(reader, take)
       }
       return reader
-    } catch let error as FileError {
+    } catch {
+      // What was read before the failure may be the most important part.
+      isCutShort = true
+      try? finish()
+      sumUpComplaints()
+      guard let error = error as? FileError else { throw error }
       throw StandardStreams.Failure(operation: "open \(path)", number: error.number)
     }
   }
@@ -60,6 +67,7 @@ final class JournalScan {
   /// Reads the rest of a file, from its reader's present position.
   func read(_ reader: JournalReader, _ take: (Item) throws -> Void) throws {
     progress?.begin(reader.path, from: reader.position, size: reader.size ?? 0)
+    defer { progress?.clear() }
     while let entry = reader.next() {
       if case .damaged(.unreadable(let error)) = entry.content {
         throw StandardStreams.Failure(operation: "read \(reader.path)", number: error.number)
@@ -68,12 +76,31 @@ final class JournalScan {
       try note(entry)
       try take(Item(file: reader.path, entry: entry, session: session, run: run))
     }
-    progress?.clear()
   }
 
   /// Ends the scan: the last run has ended, or is under way.
   func finish() throws {
     if session > 0 { try didEndRun?(session, run, nil) }
+  }
+
+  /// Returns how a run ended.
+  ///
+  /// - Parameters:
+  ///   - run: the run.
+  ///   - next: the first line of the run after it; nil if it is the last one that was read.
+  ///   - isHeld: whether a program writes the journal.
+  ///   - bootID: the device's present start.
+  /// - Returns: how the run ended; unknown if the journal could not be read to the run's end.
+  func exit(of run: RunSummary, before next: RunHeader?, isHeld: Bool, bootID: String?) -> PreviousExit {
+    var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
+    guard next == nil else { return exit }
+    if !isCutShort {
+      if isHeld { exit.kind = .stillRunning }
+    } else if !run.hasEnded {
+      // More lines of the run may stand behind the place of the failure.
+      exit.kind = .unknown
+    }
+    return exit
   }
 
   private func note(_ entry: JournalEntry) throws {

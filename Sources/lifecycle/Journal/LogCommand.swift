@@ -39,17 +39,23 @@ struct LogCommand: Action {
       progress?.clear()
       try page.flush()
     }
-    let reader = try scan.read(path, ending: follows ? .isAwaited : .isReported, take)
-    try page.flush()
+    /// Reads, and prints what was read, also before a failure: it may be the most important part.
+    func printing<Result>(_ read: () throws -> Result) throws -> Result {
+      let result: Result
+      do { result = try read() } catch {
+        try? page.flush()
+        throw error
+      }
+      try page.flush()
+      return result
+    }
+    let reader = try printing { try scan.read(path, ending: follows ? .isAwaited : .isReported, take) }
     guard follows else {
       scan.sumUpComplaints()
       try wanted.session?.check(in: path, of: scan)
       return scan.status
     }
-    try Follower(path: path, reader: reader).run { reader in
-      try scan.read(reader, take)
-      try page.flush()
-    }
+    try Follower(path: path, reader: reader).run { reader in try printing { try scan.read(reader, take) } }
     return scan.status
   }
 }

@@ -28,24 +28,30 @@ struct SessionsCommand: Action {
     let facts = RunFacts.ofThisProcess()
     let isNarrow = Terminal.width ?? .max < 100
     var text = isJSON || isNarrow ? "" : Self.title + "\n"
+    func flush() throws {
+      let all = text
+      text = ""
+      progress?.clear()
+      try StandardStreams.write(all, to: .output)
+    }
     scan.didEndRun = { session, run, next in
-      var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? facts.bootID)
-      let isRunning = next == nil && isHeld
-      if isRunning { exit.kind = .stillRunning }
-      let length = RunLength(of: run, runningBy: isRunning ? facts : nil)
+      let exit = scan.exit(of: run, before: next, isHeld: isHeld, bootID: facts.bootID)
+      let length = RunLength(of: run, runningBy: exit.kind == .stillRunning ? facts : nil)
       let row = isNarrow ? Self.lines : Self.row
       text += isJSON ? Self.json(session, run, length, exit) : row(session, run, length, exit, paint)
       text += "\n"
-      if text.utf8.count > 60_000 {
-        progress?.clear()
-        try StandardStreams.write(text, to: .output)
-        text = ""
-      }
+      if text.utf8.count > 60_000 { try flush() }
     }
-    try scan.read(path) { scan.complain(about: $0) }
+    do {
+      try scan.read(path) { scan.complain(about: $0) }
+    } catch {
+      // The runs before the failure; a title without any run would say that there is none.
+      if scan.session > 0 { try? flush() }
+      throw error
+    }
     try scan.finish()
     scan.sumUpComplaints()
-    try StandardStreams.write(text, to: .output)
+    try flush()
     return scan.status
   }
 

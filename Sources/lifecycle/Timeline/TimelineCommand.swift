@@ -47,15 +47,21 @@ struct TimelineCommand: Action {
 
   private func makePage(_ file: OutputFile, _ wanted: Selection.Resolved, _ scan: JournalScan) throws {
     let reading = TimelineReading(of: path, wanted: wanted, scan: scan, into: TimelineRuns())
-    try reading.run()
-    try wanted.session?.check(in: path, of: scan)
+    var failure: (any Error)?
+    do {
+      try reading.run()
+      try wanted.session?.check(in: path, of: scan)
+    } catch { failure = error }
     var runs = reading.picture
+    // The part that was read before the failure may be the most important one, so the page shows it.
+    if let failure, runs.runs.isEmpty { throw failure }
     runs.finish()
     let title = path.split(separator: "/").last.map(String.init) ?? path
     let omission = runs.omission(undrawn: reading.undrawn)
     try TimelinePage(runs: runs.runs, title: title, omission: omission).write(to: file)
     try file.finish()
     complain(omission)
+    if let failure { throw failure }
   }
 
   private func makeTrace(_ file: OutputFile, _ wanted: Selection.Resolved, _ scan: JournalScan) throws {

@@ -43,8 +43,7 @@ final class TimelineReading<Picture: TimelinePicture> {
       guard session == self.session else { return }
       if let item = alive, item.session == session { try draw(item) }
       guard isInPicture else { return }
-      var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
-      if next == nil, isHeld { exit.kind = .stillRunning }
+      let exit = scan.exit(of: run, before: next, isHeld: isHeld, bootID: bootID)
       ended.removeAll(keepingCapacity: true)
       bars.finish(into: &ended)
       undrawn += bars.undrawn
