@@ -171,6 +171,36 @@ import Testing
     #expect(bytes(of: path).count <= 1_000)
   }
 
+  /// Another program puts its file in the place of one of the journal's, between two rotations, by `mv` or by writing.
+  @Test(arguments: ["", ".1", ".2", ".3"], [true, false])
+  func `a foreign file that takes the place of a file of the journal during a run stays there`(
+    suffix: String, isNew: Bool
+  ) throws {
+    let bus = EventBus()
+    let told = Shared<[JournalFailure]>([])
+    let subscription = bus.subscribe(to: Journal.DidFail.self) { told.append($0.failure) }
+    defer { withExtendedLifetime(subscription) {} }
+    let journal = journal(size: 1_000, kept: 3, bus: bus)
+    var number = 0
+    while directory.names.count < 4 {
+      #expect(journal.append(numbered(number)))
+      number += 1
+    }
+    if isNew { try SystemFiles().remove(path + suffix) }
+    try write("milk\n", to: path + suffix)
+    for _ in 0..<100 {
+      journal.append(numbered(number))
+      number += 1
+    }
+    #expect(text(of: path + suffix).hasPrefix("milk\n"))
+    let reason =
+      suffix.isEmpty
+      ? "cannot recognize \(path): the file is not a journal, and is not changed"
+      : "cannot rotate \(path): \(path)\(suffix) is not a journal, and is not changed"
+    #expect(told.value.map(\.description) == [reason])
+    #expect(directory.names.count == 4)
+  }
+
   @Test func `a file that a program left behind while it put its journal aside is removed`() throws {
     for rest in ["", "{\"jour", Self.header, Self.header + "\n"] {
       try write(rest, to: path + ".new")

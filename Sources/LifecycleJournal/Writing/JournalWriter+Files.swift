@@ -126,7 +126,8 @@ extension JournalWriter {
     release()
     guard isGone, outage == nil, file.records > 0 else { return }
     outage = Outage(
-      failure: JournalFailure(.write, path, reason: "the file was removed"), since: header.instant, lost: file.records)
+      failure: JournalFailure(.write, path, reason: "the file was removed"), since: header.instant, lost: file.records,
+      isReported: false)
   }
 
   /// Closes the file if another program has truncated it: further lines would belong to no run.
@@ -136,8 +137,8 @@ extension JournalWriter {
     release()
     guard outage == nil, file.records > 0 else { return }
     outage = Outage(
-      failure: JournalFailure(.write, path, reason: "the file was truncated"), since: header.instant, lost: file.records
-    )
+      failure: JournalFailure(.write, path, reason: "the file was truncated"), since: header.instant,
+      lost: file.records, isReported: false)
   }
 
   // MARK: Putting the file aside
@@ -170,7 +171,6 @@ extension JournalWriter {
       armCrashLine(at: instant)
       close(old)
       hasNewNames = true
-      knownKeptFiles = min(knownKeptFiles + 1, max(configuration.keptFiles, 0))
     } catch {
       throw JournalFailure(.rotate, path, error)
     }
@@ -180,11 +180,13 @@ extension JournalWriter {
   }
 
   /// Checks the names that a rotation needs: it must not move or remove a file that is not a journal.
-  private mutating func checkNames() throws(JournalFailure) {
+  ///
+  /// It reads the beginning of each file every time: another program may have replaced one since the last rotation, and
+  /// the system may have given the new file the identity of the old one.
+  private func checkNames() throws(JournalFailure) {
     _ = try isOwn("\(path).new")
-    while knownKeptFiles < configuration.keptFiles, try isOwn(JournalFiles.kept(knownKeptFiles + 1, of: path)) {
-      knownKeptFiles += 1
-    }
+    var number = 1
+    while number <= configuration.keptFiles, try isOwn(JournalFiles.kept(number, of: path)) { number += 1 }
   }
 
   /// Returns whether a name has a journal, or the beginning of one; false if there is no file.

@@ -43,6 +43,8 @@ struct JournalWriter: ~Copyable {
     var failure: JournalFailure
     var since: Duration
     var lost: Int
+    /// Whether the program was told; a loss of lines alone is told with the gap, once the journal can be written again.
+    var isReported = true
   }
 
   /// The path of the file, or the path at which the writer looks for it.
@@ -51,8 +53,6 @@ struct JournalWriter: ~Copyable {
   let asked: String
   /// Whether a file was opened at ``path``; if so, it is later opened only there.
   var isFound = false
-  /// The number of kept files, from the newest on, that are known to be this journal's.
-  var knownKeptFiles = 0
   let configuration: Journal.Configuration
   let files: any FileCalls
   let facts: RunFacts
@@ -157,11 +157,13 @@ struct JournalWriter: ~Copyable {
     _ notices: inout [Notice]
   ) -> Bool {
     do throws(JournalFailure) {
-      if flushes || !isCounted { try noticeLossOfFile(at: instant) }
+      // What another program has put under the path must not be rotated.
+      let rotates = mustMakeRoom
+      if flushes || !isCounted || rotates { try noticeLossOfFile(at: instant) }
       // Check once a transition: a check for each record would cost a good part of the time for writing it.
-      if begins { noticeCut() }
+      if begins || rotates { noticeCut() }
       if file == nil { try reopen(at: instant) }
-      if file?.mustMakeRoom(for: line.count, within: nextRotation ?? configuration.maximumSize) == true {
+      if mustMakeRoom {
         do throws(JournalFailure) {
           try rotate(at: instant)
           nextRotation = nil
@@ -205,6 +207,11 @@ struct JournalWriter: ~Copyable {
     }
   }
 
+  /// Whether the file must be put aside before the line can be written.
+  private var mustMakeRoom: Bool {
+    file?.mustMakeRoom(for: line.count, within: nextRotation ?? configuration.maximumSize) == true
+  }
+
   /// Flushes the directory after a file was made or renamed: without its name, a flushed file is lost with the machine.
   private mutating func flushNames() throws(FileError) {
     guard hasNewNames else { return }
@@ -218,8 +225,8 @@ struct JournalWriter: ~Copyable {
 
   /// Begins an outage, or continues one, which has already been reported; returns the notices to post.
   private mutating func fail(_ failure: JournalFailure, at instant: Duration) -> [Notice] {
-    guard outage == nil else { return [] }
-    outage = Outage(failure: failure, since: instant, lost: 0)
+    guard outage?.isReported != true else { return [] }
+    outage = Outage(failure: failure, since: outage?.since ?? instant, lost: outage?.lost ?? 0)
     if failure.operation == .write { noteStop(at: instant) }
     return [.failed(failure)]
   }
