@@ -15,6 +15,8 @@ import UnixHost
   @MainActor static func main() {
     // A reader that needs no more closes the pipe. `write` reports that, and it counts as an ordinary end.
     signal(SIGPIPE, SIG_IGN)
+    // A write beyond the limit of a file's size fails, and is reported, as one on a full disk.
+    signal(SIGXFSZ, SIG_IGN)
     StandardStreams.holdClosed()
     // The main actor stays on the first thread, as the host of a terminal needs it.
     MainLoop.run { await run(CommandLine.arguments.dropFirst()).rawValue }
