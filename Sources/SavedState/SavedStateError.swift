@@ -6,7 +6,10 @@ public enum SavedStateError: Error, Sendable, Hashable {
   case conflict(key: String, first: String, second: String)
   /// A value cannot be encoded; the others are saved, and the file keeps the value that it had before.
   case notEncoded(key: String, reason: String)
-  /// A value in the file cannot be decoded; it stays there, and an older form or the default is used.
+  /// A value in the file cannot be decoded; an older form or the default is used.
+  ///
+  /// The value stays in the file beside the one that this program saves. Of each key and version the file keeps the
+  /// latest four such values.
   case notDecoded(key: String, reason: String)
   /// A file cannot be read or replaced; what was saved before stays.
   case notWritten(path: String, reason: String)

@@ -30,16 +30,29 @@ struct SavedContents: Sendable {
       return true
     }
     if keepsPresent {
-      entries[entry.name]!.removeAll { $0.version == entry.version && $0.isKept }
-      let index = entries[entry.name]!.firstIndex { $0.version == entry.version }!
-      entries[entry.name]![index].isKept = true
-      entries[entry.name]!.insert(entry, at: index)
+      keepPresent(beside: entry)
       return true
     }
     guard entries[entry.name]![index].json != entry.json else { return false }
     entries[entry.name]![index].json = entry.json
     return true
   }
+
+  /// Puts a new value before the present ones of its version, and keeps as many of these as the format allows.
+  private mutating func keepPresent(beside entry: StateDocument.Entry) {
+    let present = entries[entry.name]!.filter { $0.version == entry.version }
+    entries[entry.name]!.removeAll { $0.version == entry.version }
+    var kept: [StateDocument.Entry] = []
+    // The newest first; what the new value or a newer one says again is not kept twice.
+    for var old in present where old.json != entry.json && !kept.contains(where: { $0.json == old.json }) {
+      old.isKept = true
+      kept.append(old)
+    }
+    entries[entry.name]! += [entry] + kept.prefix(Self.mostKept)
+  }
+
+  /// The number of values of one name and version that are kept because a program could not decode them.
+  private static let mostKept = 4
 
   /// Removes the values of windows that were closed; returns whether there were any.
   mutating func keep(sessions: [String]) -> Bool {

@@ -115,6 +115,35 @@ import Testing
     try await next(of: device, "page", default: 0, is: 3)
   }
 
+  @Test("the values of several programs that cannot decode one another's stay") func severalUndecodable() async throws {
+    let device = device()
+    try await process(of: device) { try $0.value("page", default: "").value = "text" }
+    try await process(of: device) { try $0.value("page", default: 0).value = 1 }
+    try await process(of: device) { try $0.value("page", default: [false]).value = [true] }
+    // Each finds its own, twice: what one program saves again replaces no other program's.
+    for _ in 0..<2 {
+      try await next(of: device, "page", default: "", is: "text")
+      try await next(of: device, "page", default: 0, is: 1)
+      try await next(of: device, "page", default: [false], is: [true])
+    }
+  }
+
+  @Test("of the values that cannot be decoded the latest four are kept") func mostUndecodable() async throws {
+    let device = device()
+    try await process(of: device) { try $0.value("page", default: "").value = "text" }
+    try await process(of: device) { try $0.value("page", default: 0).value = 1 }
+    try await process(of: device) { try $0.value("page", default: [false]).value = [true] }
+    try await process(of: device) { try $0.value("page", default: [""]).value = ["a"] }
+    try await process(of: device) { try $0.value("page", default: ["": 0]).value = ["b": 2] }
+    try await process(of: device) { try $0.value("page", default: ["": ""]).value = ["c": "d"] }
+    try await next(of: device, "page", default: "", is: "")
+    try await next(of: device, "page", default: 0, is: 1)
+    try await next(of: device, "page", default: [false], is: [true])
+    try await next(of: device, "page", default: [""], is: ["a"])
+    try await next(of: device, "page", default: ["": 0], is: ["b": 2])
+    try await next(of: device, "page", default: ["": ""], is: ["c": "d"])
+  }
+
   @Test("a value that cannot be encoded is named, the others are saved, and it is not acknowledged")
   func unencodable() async throws {
     let device = device()
