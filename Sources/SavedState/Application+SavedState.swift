@@ -11,7 +11,8 @@ extension Application {
   public var savedState: SavedState {
     if let state = stateKeeper as? SavedState { return state }
     let configuration = (delegate as? any SavedStateDelegate)?.savedStateConfiguration ?? .init()
-    let program = configuration.program ?? RunFacts.ofThisProcess().program
+    // An empty name mostly comes from a variable that is not set, and would make the state every program's.
+    let program = configuration.program.flatMap { $0.isEmpty ? nil : $0 } ?? RunFacts.ofThisProcess().program
     let state = SavedState(
       of: self, program, configuration, in: stateStorage ?? SavedState.files(of: program, configuration))
     stateKeeper = state

@@ -9,7 +9,10 @@ extension SavedState {
       case readsOnly
     }
 
-    /// The name of the program, which its files carry; nil for the name of the executable file.
+    /// The name of the program, which its files carry; nil or empty for the name with which it was started.
+    ///
+    /// That is the last part of the path by which it was started, or of the path of its executable file if the former
+    /// has no name.
     public var program: String?
     /// The directory of the files; nil or empty for `$XDG_STATE_HOME/PROGRAM` or `~/.local/state/PROGRAM`, on Apple's
     /// systems `~/Library/Application Support/PROGRAM`.
@@ -26,7 +29,7 @@ extension SavedState {
     /// Makes a configuration.
     ///
     /// - Parameters:
-    ///   - program: the name of the program; nil for that of the executable file.
+    ///   - program: the name of the program; nil or empty for the name with which it was started.
     ///   - directory: the directory of the files; nil or empty for the user's directory for state.
     ///   - autosaveInterval: the shortest time between a change and its save while the program runs on.
     ///   - secondProcess: what a further process of the program does.

@@ -29,11 +29,37 @@ package struct RunFacts: Sendable {
 
   /// Returns the facts about this process.
   package static func ofThisProcess() -> RunFacts {
-    let path = CommandLine.arguments.first ?? ""
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    return RunFacts(
-      program: name, processID: getpid(), bootID: bootID(), wallTime: { read(CLOCK_REALTIME) }, uptime: { readUptime() }
-    )
+    RunFacts(
+      program: program(startedAs: CommandLine.arguments.first ?? ""), processID: getpid(),
+      bootID: bootID(), wallTime: { read(CLOCK_REALTIME) }, uptime: { readUptime() })
+  }
+
+  /// Returns the name of a program: the last part of the path by which it was started, or of its executable file.
+  ///
+  /// The caller of a program may give it any path, an empty one, too. A directory also has this name, so it is neither
+  /// empty nor `..`.
+  package static func program(startedAs path: String, executable: () -> String? = Self.executable) -> String {
+    lastPart(of: path) ?? executable().flatMap(lastPart) ?? "unnamed"
+  }
+
+  private static func lastPart(of path: String) -> String? {
+    path.split(separator: "/").last.map(String.init).flatMap { [".", ".."].contains($0) ? nil : $0 }
+  }
+
+  /// The path of this process's executable file; nil if the system does not tell it.
+  package static func executable() -> String? {
+    #if canImport(Darwin)
+      var count: UInt32 = 0
+      _ = _NSGetExecutablePath(nil, &count)
+      var bytes = [CChar](repeating: 0, count: Int(count))
+      guard _NSGetExecutablePath(&bytes, &count) == 0 else { return nil }
+      return String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    #else
+      let path = (try? SystemFiles().readLink("/proc/self/exe")).flatMap(\.self)
+      // An update may have replaced the file while the program runs.
+      let mark = " (deleted)"
+      return path.map { $0.hasSuffix(mark) ? String($0.dropLast(mark.count)) : $0 }
+    #endif
   }
 
   private static func readUptime() -> Duration {

@@ -149,6 +149,33 @@ import Testing
     #expect(StatePlace.absolute("") == nil && StatePlace.absolute(nil) == nil)
   }
 
+  // MARK: The program's name
+
+  @Test(
+    arguments: [
+      ("/usr/bin/notes", "notes"), ("notes", "notes"), ("../bin/notes", "notes"), ("notes/", "notes"),
+      ("", "real"), ("/", "real"), ("..", "real"), ("/usr/..", "real"), (".", "real"),
+    ])
+  func `the program's name is that of its start, or of its file where that is none`(path: String, expected: String) {
+    #expect(RunFacts.program(startedAs: path, executable: { "/bin/real" }) == expected)
+    #expect(expected != "real" || RunFacts.program(startedAs: path, executable: { nil }) == "unnamed")
+  }
+
+  @Test func `the system tells the file of the program`() throws {
+    let file = try #require(RunFacts.executable())
+    #expect(FileManager.default.isExecutableFile(atPath: file))
+    #expect(RunFacts.program(startedAs: "") == URL(filePath: file).lastPathComponent)
+  }
+
+  private final class Unnamed: SavedStateDelegate {
+    var savedStateConfiguration: SavedState.Configuration { .init(program: "") }
+  }
+
+  @Test func `a program with an empty name has the name of its start`() {
+    let application = Application(delegate: Unnamed())
+    #expect(application.savedState.program == RunFacts.ofThisProcess().program && application.savedState.program != "")
+  }
+
   // MARK: Sizes
 
   @Test func `a file that is larger than the limit is put beside unread`() async throws {
