@@ -9,7 +9,8 @@ extension StateFiles {
     for number in 1...Self.mostProcesses {
       let path = number == 1 ? first : "\(first).\(number)"
       if let lock = try lock(path) {
-        let marks = (try? read("\(path).lock", limit: 65_536)).flatMap(\.self) ?? []
+        // The last marks count.
+        let marks = (try? read("\(path).lock", limit: 65_536, readsEnd: true)).flatMap(\.self) ?? []
         let hasCrashed = Self.tellsOfCrash(marks)
         // The marks of a crash count until the state has been set aside: this process may be killed before that.
         state.withLock { ($0.path, $0.lock, $0.hasOldMarks) = (path, lock, hasCrashed) }

@@ -62,8 +62,8 @@ final class StateFiles: StateStorage {
     try read(path(of: generation), limit: configuration.largestFile)
   }
 
-  /// Reads a whole file; returns nil if there is none.
-  func read(_ path: String, limit: Int) throws(StateStorageError) -> [UInt8]? {
+  /// Reads a whole file, or the end of one that is longer than the limit; returns nil if there is none.
+  func read(_ path: String, limit: Int, readsEnd: Bool = false) throws(StateStorageError) -> [UInt8]? {
     guard try check(path) != nil else { return nil }
     let descriptor: Int32
     do throws(FileError) {
@@ -77,17 +77,18 @@ final class StateFiles: StateStorage {
     // Another process may have replaced the file since it was checked, so what is open counts.
     let status = try naming(path) { () throws(FileError) in try files.status(of: descriptor) }
     try check(status, at: path)
-    guard status.size <= limit else {
+    guard status.size <= limit || readsEnd else {
       throw StateStorageError(place: path, reason: "it has \(status.size) bytes, more than \(limit)", .damaged)
     }
     return try naming(path) { () throws(FileError) in
-      let size = Int(status.size)
+      let size = min(Int(status.size), limit)
+      let begin = status.size - Int64(size)
       var failure: FileError?
       let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
         do throws(FileError) {
           while count < size {
             let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-            let more = try files.read(into: rest, from: descriptor, at: Int64(count))
+            let more = try files.read(into: rest, from: descriptor, at: begin + Int64(count))
             guard more > 0 else { return }
             count += more
           }

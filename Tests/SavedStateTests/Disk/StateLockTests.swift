@@ -183,6 +183,21 @@ import Testing
     #expect(try !StateFiles(in: directory.path, .init()).open().hasCrashedAfterRestoring)
   }
 
+  /// More than is read of it: the last marks count, and the next process makes the file short.
+  @Test(arguments: [true, false])
+  func `a crash counts behind any number of older marks`(hasCrashed: Bool) throws {
+    let lock = directory.file("saved-state.lock")
+    let old = String(repeating: "\(Self.crash)settled\n", count: 2_000)
+    try write(old + (hasCrashed ? Self.crash : ""), to: lock)
+    #expect(bytes(of: lock).count > 65_536)
+    let storage = StateFiles(in: directory.path, .init())
+    #expect(try storage.open().hasCrashedAfterRestoring == hasCrashed)
+    storage.note(.restored)
+    storage.close()
+    #expect(try !StateFiles(in: directory.path, .init()).open().hasCrashedAfterRestoring)
+    #expect(bytes(of: lock).isEmpty)
+  }
+
   @Test(arguments: ["write", "truncate"])
   func `marks that cannot be taken back in one way are in another`(name: String) throws {
     try write("restored\n" + Self.crash, to: directory.file("saved-state.lock"))
