@@ -33,6 +33,8 @@ import UnixHost
       return complain(error.description, .badScript)
     } catch let error as Trace.Damage {
       return complain(error.description, .badScript)
+    } catch let error as SimulateCommand.TooLong {
+      return complain("lifecycle: \(error.description)", .badScript)
     } catch let error as SessionChoice.Missing {
       return complain("lifecycle: \(error.description)", .damaged)
     } catch let error as StandardStreams.Failure {

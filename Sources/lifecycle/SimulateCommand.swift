@@ -1,8 +1,14 @@
 import AppLifecycle
 import AppLifecycleTesting
+import LifecycleJournal
 
 /// `lifecycle simulate`: plays a script on a simulated system with a bare application, and prints the record.
 struct SimulateCommand: Action {
+  /// An error: a script whose times no reader of records takes.
+  struct TooLong: Error, CustomStringConvertible {
+    var description: String { "the script lasts 10^12 seconds or more, and no record may have such a time" }
+  }
+
   /// The source of the script.
   enum Source: Equatable {
     case standardInput
@@ -64,6 +70,8 @@ struct SimulateCommand: Action {
     // A test's own actions are ignored in the record of a test, and are a mistake in a script.
     if case .trace = source {} else { try system.requireActions(of: script) }
     let record = try await system.play(script)
+    // Every reader of records refuses such a time.
+    if let last = record.last, last.instant >= .foreignLimit { throw TooLong() }
     switch format {
     case .table: try StandardStreams.write(record.table, to: .output)
     case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)

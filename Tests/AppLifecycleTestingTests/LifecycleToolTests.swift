@@ -76,6 +76,25 @@ import Testing
     #expect(other.output.contains("an application without scenes has no windows"))
   }
 
+  @Test(
+    arguments: [
+      "wait:999999999999d; launch", "wait:999999999999s; wait:1s; launch",
+      "launch; slow:didEnterBackground:11574075d; home",
+    ])
+  func `a script with times that no reader takes is refused, status 2`(script: String) throws {
+    for format in ["jsonl", "table"] {
+      let result = try Tool.run("simulate", "--format", format, script)
+      #expect(result.status == 2 && result.output == "")
+      #expect(result.error == "lifecycle: the script lasts 10^12 seconds or more, and no record may have such a time\n")
+    }
+  }
+
+  @Test func `the longest script can be replayed`() throws {
+    let played = try Tool.run("simulate", "--format", "jsonl", "launch; wait:11574074d; home")
+    #expect(played.status == 0)
+    #expect(try Tool.run(["simulate", "--format", "jsonl", "--replay", "-"], input: played.output) == played)
+  }
+
   @Test func `a recorded run with a damaged line is told with its place, status 2`() throws {
     let launch = #"{"t":0.0,"kind":"input","name":"launch","state":"notRunning","scene":null,"cause":"launch"}"#
     for damage in ["{", "[1]", "\u{0}", launch + launch] {

@@ -59,7 +59,7 @@ extension Duration {
   /// Every time in a file is shorter than this: 31,700 years.
   ///
   /// Sums of eight such times, and a sum of four in microseconds, are still numbers of seconds in 64 bits.
-  static let foreignLimit = Duration.seconds(1_000_000_000_000)
+  package static let foreignLimit = Duration.seconds(1_000_000_000_000)
 
   /// Makes the duration of a JSON number of seconds, exact to an attosecond; nil if it is out of range.
   ///
