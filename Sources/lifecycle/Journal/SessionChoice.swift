@@ -23,7 +23,16 @@ enum SessionChoice: Equatable {
   func resolved(in path: String) throws -> SessionChoice {
     guard case .fromEnd(let number) = self else { return self }
     let scan = JournalScan(progress: Progress())
+    // The names of the latest runs, as many as are counted.
+    var names: [String?] = []
+    scan.didEndRun = { _, run, _ in
+      names.append(run.header?.run)
+      if names.count > number { names.removeFirst() }
+    }
     try scan.read(path) { _ in }
+    try scan.finish()
+    // The number changes if a rotation drops an older run before the journal is read again.
+    if names.count == number, let name = names[0] { return .name(name) }
     return .number(scan.session - number + 1)
   }
 
