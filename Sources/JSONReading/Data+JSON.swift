@@ -9,10 +9,15 @@ extension Data {
   ///
   /// Foundation's decoder traps where JSON ends with the bracket that nests one level more than it allows (512 levels), as it
   /// looks for that place behind the end. No complete value ends with an opening bracket, so such bytes do not reach it.
+  /// The decoder also reads UTF-16 and UTF-32, where another byte may follow the bracket's. There each bracket has a NUL byte,
+  /// and JSON in UTF-8 has none.
   package func decodedJSON<Value: Decodable>(as type: Value.Type) throws -> Value {
+    func damage(_ what: String) -> DecodingError {
+      .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: what))
+    }
+    if contains(0) { throw damage("the JSON has a NUL byte") }
     if let last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") {
-      throw DecodingError.dataCorrupted(
-        DecodingError.Context(codingPath: [], debugDescription: "the JSON ends with an opening bracket"))
+      throw damage("the JSON ends with an opening bracket")
     }
     return try JSONDecoder().decode(type, from: self)
   }

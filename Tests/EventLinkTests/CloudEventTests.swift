@@ -32,6 +32,19 @@ import Testing
     #expect(taken > 500)
   }
 
+  /// The decoder knows UTF-16 and UTF-32, and 513 brackets are one more than it takes.
+  @Test(arguments: [[0x5B, 0], [0, 0x5B], [0x5B, 0, 0, 0], [0, 0, 0, 0x5B]] as [[UInt8]])
+  func `is rejected in UTF-16 and UTF-32, and so is its data (11)`(bracket: [UInt8]) {
+    let event = CloudEvent(id: "1", source: "s", type: "T", number: 1)
+    for mark in [[], [0xFF, 0xFE], [0xFE, 0xFF]] as [[UInt8]] {
+      let payload = mark + Array(repeatElement(bracket, count: 513).joined())
+      #expect(throws: LinkFormatError.self) { try CloudEvent(payload) }
+      #expect(throws: LinkFormatError.self) {
+        try CloudEvent.data(of: event.encoded(with: payload), as: OrderPlaced.self)
+      }
+    }
+  }
+
   @Test func `keeps any text in its attributes`() throws {
     for text in ["\"", "\\", "\u{0}\u{1F}", "ü", "\u{85}", "a\nb", "🜂"] {
       let event = CloudEvent(id: text, source: text, type: text, number: 0)
