@@ -107,4 +107,20 @@ import Testing
     for _ in 0..<30 { try await settle(here, there) }
     #expect(here.bus.latest(of: Temperature.self) == nil && broker.retained.isEmpty)
   }
+
+  @Test func `hands a process its own sticky event once, also one that was posted while it was down (2, 8)`()
+    async throws
+  {
+    let (here, there) = (try sharing(.atLeastOnce), try sharing(.atLeastOnce))
+    for process in [here, there] { try await process.system.play("launch") }
+    there.bus.post(Temperature(degrees: 5))
+    try await settle(there, here)
+    broker.isDown = true
+    try await settle(here, there)
+    here.bus.post(Temperature(degrees: 1))
+    broker.isDown = false
+    for _ in 0..<30 { try await settle(here, there) }
+    #expect(here.take().filter { $0.hasSuffix("degrees") } == ["5 degrees", "1 degrees"])
+    #expect(there.bus.latest(of: Temperature.self)?.degrees == 1)
+  }
 }

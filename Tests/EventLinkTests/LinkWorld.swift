@@ -20,6 +20,8 @@ struct LinkWorld {
     var machine: LinkMachine
     /// What was posted here: the events of others, in order, as `origin topic number`.
     var posted: [Arrival] = []
+    /// What the bus has had as the latest sticky event, from the first to the present one; nil stands for none.
+    var latest: [Arrival?] = []
     var sent: [String: Int] = [:]
     var dropped: [String: Int] = [:]
   }
@@ -39,6 +41,8 @@ struct LinkWorld {
   /// What one broker has not handed to the others yet.
   var bridged: [[LinkMessage]]
   var areUp: [Bool]
+  /// Whether a connection has ended.
+  var hasCut = false
   var now = Duration.zero
   var random: SplitMix64
   let topics = [careful, careless, sticky]
@@ -53,8 +57,9 @@ struct LinkWorld {
         machine.addTopic(
           $0, type: $0, quality: $0 == Self.careless ? .atMostOnce : .atLeastOnce, isSticky: $0 == Self.sticky)
       }
-      // The first process has a link to each broker.
-      for (lane, broker) in (number == 0 ? Array(0..<brokers) : [number % brokers]).enumerated() {
+      // The first process has a link to each broker, or two to the only one.
+      let first = brokers == 1 ? [0, 0] : Array(0..<brokers)
+      for (lane, broker) in (number == 0 ? first : [number % brokers]).enumerated() {
         machine.addLink(lane, carrying: carried)
         lines.append(Line(process: number, lane: lane, broker: broker))
       }
@@ -68,7 +73,20 @@ struct LinkWorld {
     let number = (processes[process].sent[topic] ?? 0) + 1
     processes[process].sent[topic] = number
     let id = topics.firstIndex(of: topic) ?? 0
+    if topic == Self.sticky {
+      let origin = processes[process].machine.origin
+      processes[process].latest.append(.event(origin: origin, topic: topic, number: number))
+    }
     processes[process].machine.send(.data(Array("\(number)".utf8)), number: number, on: id)
+    perform(process)
+  }
+
+  /// Removes the latest sticky event for all.
+  mutating func removeLatest(by process: Int) {
+    let number = (processes[process].sent[Self.sticky] ?? 0) + 1
+    processes[process].sent[Self.sticky] = number
+    processes[process].latest.append(nil)
+    processes[process].machine.send(.removal, number: number, on: topics.firstIndex(of: Self.sticky) ?? 0)
     perform(process)
   }
 
@@ -86,7 +104,7 @@ struct LinkWorld {
 
   mutating func cut(_ line: Int) {
     guard lines[line].isUp else { return }
-    lines[line].isUp = false
+    (lines[line].isUp, hasCut) = (false, true)
     (lines[line].toBroker, lines[line].toProcess) = ([], [])
     let (process, lane) = (lines[line].process, lines[line].lane)
     processes[process].machine.didDisconnect(lane)
@@ -143,7 +161,7 @@ struct LinkWorld {
   }
 
   private mutating func route(_ message: LinkMessage, to broker: Int) {
-    if message.isRetained { retained[broker][message.topic] = message }
+    if message.isRetained { retained[broker][message.topic] = message.payload.isEmpty ? nil : message }
     for line in lines.indices where lines[line].broker == broker && lines[line].isUp {
       let machine = processes[lines[line].process].machine
       guard topics.contains(message.topic) || message.topic == LinkMachine.requestTopic(of: machine.origin) else {
@@ -169,11 +187,14 @@ struct LinkWorld {
         lines[line].toBroker.append((message, number))
       case .post(let topic, let payload):
         guard let event = try? CloudEvent(payload), let number = event.number else { break }
-        processes[process].posted.append(.event(origin: event.source, topic: topic, number: number))
+        let arrival = Arrival.event(origin: event.source, topic: topic, number: number)
+        processes[process].posted.append(arrival)
+        if topic == Self.sticky { processes[process].latest.append(arrival) }
       case .missed(let topic, let origin, let count):
         processes[process].posted.append(.missed(origin: origin, topic: topic, count: count))
       case .dropped(let topic, let count, _): processes[process].dropped[topics[topic], default: 0] += count
-      case .removeLatest, .acknowledged, .rejected, .idle: break
+      case .removeLatest: processes[process].latest.append(nil)
+      case .acknowledged, .rejected, .idle: break
       }
     }
   }

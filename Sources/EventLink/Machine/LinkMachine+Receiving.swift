@@ -34,6 +34,25 @@ struct Gap: Sendable {
   static let (most, mostBytes) = (4_096, 64 << 20)
 }
 
+/// The `source` and `id` of an event, which name it among all events.
+struct EventIdentity: Hashable, Sendable {
+  let source: String
+  let id: String
+
+  init(source: String, id: String) { (self.source, self.id) = (source, id) }
+  init(_ event: CloudEvent) { self.init(source: event.source, id: event.id) }
+}
+
+/// What the bus has as the latest event of a sticky topic.
+struct LatestEvent: Sendable {
+  /// The event; nil if it was removed.
+  let event: EventIdentity?
+  /// The links whose broker has given it, or has taken it away; none as long as no broker has the own event.
+  ///
+  /// Whatever such a link brings next is later in the order of its broker.
+  var links: Set<LinkMachine.LinkID>
+}
+
 extension LinkMachine {
   /// The longest payload that a link takes.
   static var longestPayload: Int { 1 << 20 }
@@ -46,7 +65,11 @@ extension LinkMachine {
   ///   - link: the link.
   ///   - now: the present time.
   mutating func receive(_ message: LinkMessage, isSticky: Bool, by link: LinkID, at now: Duration) {
-    if message.payload.isEmpty { return didHearRemoval(of: message.topic, by: link) }
+    if message.payload.isEmpty {
+      // Of a topic that is not known as a sticky one, no link has brought anything that is later.
+      guard latest[message.topic] == nil || isLatestAgain(nil, on: message.topic, by: link) else { return }
+      return outputs.append(.removeLatest(topic: message.topic))
+    }
     guard message.payload.count <= Self.longestPayload else {
       return reject(message, "it has more than 1 MiB, the most that a link takes")
     }
@@ -58,46 +81,79 @@ extension LinkMachine {
       return reject(message, error.description)
     }
     let isSticky = isSticky || event.type == Announcement.type
-    if event.source == origin { return didHearOwn(event, message, isSticky: isSticky) }
+    if event.source == origin { return didHearOwn(event, message, isSticky: isSticky, by: link) }
     if message.topic == requests {
       guard event.control == .request, let number = event.number else {
         return reject(message, "it is no request")
       }
       return answer(event.id, after: number, by: link)
     }
-    if isSticky, topics.contains(where: { $0.name == message.topic }) { overtaken.insert(message.topic) }
+    let name = EventIdentity(event)
     guard let number = event.number else {
       guard event.control == nil else { return reject(message, "it has no number") }
-      let name = "\(event.source)\n\(event.id)"
-      guard foreign[name] == nil else { return }
-      foreign[name] = true
+      if foreign[name] == nil {
+        foreign[name] = true
+        if isSticky { latest[message.topic] = LatestEvent(event: name, links: [link]) }
+      } else {
+        guard isSticky, isLatestAgain(name, on: message.topic, by: link) else { return }
+      }
       return outputs.append(.post(topic: message.topic, payload: message.payload))
     }
     let key = IncomingTopic.Key(origin: event.source, topic: message.topic)
     switch event.control {
-    case nil: take(message, number, key, isSticky: isSticky, by: link, at: now)
+    case nil: take(message, number, key, sticky: isSticky ? name : nil, by: link, at: now)
     case .head: didHear(number, key, by: link, at: now)
     case .gap: giveUp(upTo: number, key)
     case .request: reject(message, "a request belongs to the topic of its origin")
     }
   }
 
-  /// The latest event of a sticky type is removed, unless the message is the echo of an own removal.
-  private mutating func didHearRemoval(of topic: String, by link: LinkID) {
-    if let count = links[link]?.removals[topic], count > 0 {
-      links[link]?.removals[topic] = count == 1 ? nil : count - 1
-    } else {
-      outputs.append(.removeLatest(topic: topic))
+  // MARK: Sticky events
+
+  /// Whether an event that was posted before, or a removal, is what the bus must have as the latest of a sticky topic again.
+  ///
+  /// It is, if the link has brought what the bus has: the broker's order decides. If not, the link may only be behind: behind another
+  /// link of the bus, or behind an own event that its broker will have later.
+  ///
+  /// - Parameters:
+  ///   - event: the event; nil for a removal.
+  ///   - topic: the topic.
+  ///   - link: the link that brings it.
+  /// - Returns: whether it is, and is noted.
+  private mutating func isLatestAgain(_ event: EventIdentity?, on topic: String, by link: LinkID) -> Bool {
+    guard var present = latest[topic] else { return false }
+    let isAnother = present.event != event
+    guard !isAnother || present.links.contains(link) else { return false }
+    if isAnother { present = LatestEvent(event: event, links: []) }
+    present.links.insert(link)
+    latest[topic] = present
+    return isAnother
+  }
+
+  /// An event of this process was posted, or the latest one was removed here; the brokers get it later.
+  mutating func didPost(_ content: OutgoingTopic.Content, _ number: Int, onSticky topic: String) {
+    switch content {
+    case .data:
+      let event = EventIdentity(source: origin, id: Self.id(number, on: topic))
+      latest[topic] = LatestEvent(event: event, links: [])
+    case .removal: latest[topic] = LatestEvent(event: nil, links: [])
+    case .lost: break  // No broker gets it: what they have stays the latest for all others.
     }
   }
 
   /// An own event has come back from the broker.
   ///
-  /// It is posted where another origin's event has taken its place here, and not at the broker. A fleet shows its own process, too.
-  private mutating func didHearOwn(_ event: CloudEvent, _ message: LinkMessage, isSticky: Bool) {
+  /// It is posted where something else has taken its place here, and not at the broker. A fleet shows its own process, too.
+  private mutating func didHearOwn(
+    _ event: CloudEvent, _ message: LinkMessage, isSticky: Bool, by link: LinkID
+  ) {
     guard isSticky else { return }
+    let name = EventIdentity(event)
+    // Instead of an earlier one, the later one that has replaced it here is posted as it comes back.
     let isLatest = topics.contains { $0.name == message.topic && $0.last == event.number }
-    if event.type == Announcement.type || isLatest && overtaken.remove(message.topic) != nil {
+    let isBack =
+      (isLatest || latest[message.topic]?.event == name) && isLatestAgain(name, on: message.topic, by: link)
+    if event.type == Announcement.type || isBack {
       outputs.append(.post(topic: message.topic, payload: message.payload))
     }
   }
@@ -106,9 +162,12 @@ extension LinkMachine {
     outputs.append(.rejected(topic: message.topic, reason: reason))
   }
 
+  /// Takes an event with a number; `name` is its name if its topic is a sticky one.
   private mutating func take(
-    _ message: LinkMessage, _ number: Int, _ key: IncomingTopic.Key, isSticky: Bool, by link: LinkID, at now: Duration
+    _ message: LinkMessage, _ number: Int, _ key: IncomingTopic.Key, sticky name: EventIdentity?, by link: LinkID,
+    at now: Duration
   ) {
+    let isSticky = name != nil
     // A bridge between brokers may carry an event with less care than its origin asked for.
     let known = incoming[key]
     let wasCareful = known?.isCareful ?? false
@@ -116,7 +175,10 @@ extension LinkMachine {
       !isSticky && (wasCareful || message.quality == .atLeastOnce && Self.canBeAsked(key.origin))
     var topic = known ?? IncomingTopic(last: number - 1, known: number, isCareful: isCareful)
     defer { incoming[key] = topic }
-    guard number > topic.last else { return }
+    guard number > topic.last else {
+      guard let name, number == topic.last, isLatestAgain(name, on: key.topic, by: link) else { return }
+      return outputs.append(.post(topic: key.topic, payload: message.payload))
+    }
     topic.known = max(topic.known, number)
     topic.isCareful = isCareful
     if isCareful, number > topic.last + 1, hold(message.payload, number, key, mayForget: topic.answers) {
@@ -124,7 +186,12 @@ extension LinkMachine {
     }
     if gaps[key] != nil, number == topic.last + 1 { didAnswer(&topic, key, at: now) }
     // What a sticky type leaves out has been replaced. Of any other type it is missed, also if no more can be held back.
-    if isSticky { topic.last = number - 1 } else { skip(upTo: number - 1, &topic, key) }
+    if let name {
+      topic.last = number - 1
+      latest[key.topic] = LatestEvent(event: name, links: [link])
+    } else {
+      skip(upTo: number - 1, &topic, key)
+    }
     topic.last = number
     outputs.append(.post(topic: key.topic, payload: message.payload))
     postHeld(&topic, key)

@@ -31,7 +31,7 @@ extension LinkMachine {
   mutating func send(_ content: OutgoingTopic.Content, number: Int, on topic: TopicID) {
     if topics[topic].isSticky {
       topics[topic].kept.removeAll()
-      overtaken.remove(topics[topic].name)
+      didPost(content, number, onSticky: topics[topic].name)
     } else if number > topics[topic].last + 1, topics[topic].quality == .atLeastOnce {
       topics[topic].kept.append((number - 1, .lost))
     }
@@ -157,7 +157,7 @@ extension LinkMachine {
     guard var lane = links[link] else { return }
     lane.isUp = true
     (lane.inTransit, lane.control, lane.queue) = (Fifo(), Fifo(), Fifo())
-    (lane.resends, lane.resendQueue, lane.removals) = ([:], Fifo(), [:])
+    (lane.resends, lane.resendQueue) = ([:], Fifo())
     lane.firstInTransit = lane.next
     for topic in lane.progress.keys.sorted() {
       guard var progress = lane.progress[topic] else { continue }
@@ -171,6 +171,12 @@ extension LinkMachine {
       }
       progress.dropped.removeAll { $0.upperBound <= progress.acknowledged }
       lane.progress[topic] = progress
+      // The broker had the own event, which may not have come back before the connection ended.
+      if topics[topic].isSticky, progress.acknowledged >= topics[topic].last,
+        latest[topics[topic].name]?.links.isEmpty == true
+      {
+        latest[topics[topic].name]?.links.insert(link)
+      }
     }
     for topic in lane.progress.keys.sorted() { enqueue(topic, &lane) }
     links[link] = lane
@@ -296,7 +302,6 @@ extension LinkMachine {
   private mutating func transfer(
     _ message: LinkMessage, event: Int, on topic: TopicID?, by link: LinkID, _ lane: inout Lane
   ) {
-    if message.payload.isEmpty { lane.removals[message.topic, default: 0] += 1 }
     lane.inTransit.append(Lane.Sent(topic: topic, event: event))
     outputs.append(.send(message, number: lane.next, by: link))
     lane.next += 1
@@ -309,7 +314,7 @@ extension LinkMachine {
     let (number, content) = topics[topic].kept[place]
     let topicID = topic
     let topic = topics[topic]
-    let event = CloudEvent(id: "\(topic.name)#\(number)", source: origin, type: topic.type, number: number)
+    let event = CloudEvent(id: Self.id(number, on: topic.name), source: origin, type: topic.type, number: number)
     let payload: [UInt8]
     switch content {
     case .data(let data): payload = event.encoded(with: data, mediaType: topic.mediaType)

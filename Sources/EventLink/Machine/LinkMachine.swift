@@ -48,9 +48,9 @@ struct LinkMachine: Sendable {
   /// The earliest time at which ``timeDidPass(_:)`` may have something to do; nil if there is none.
   var deadline: Duration?
   /// The events without a number, of foreign programs, that have been posted.
-  var foreign = Recent<String, Bool>(limit: 10_000)
-  /// Own sticky topics on which an event of another origin was posted after the latest own one.
-  var overtaken: Set<String> = []
+  var foreign = Recent<EventIdentity, Bool>(limit: 10_000)
+  /// What the bus has as the latest event of each sticky topic.
+  var latest = Recent<String, LatestEvent>(limit: 10_000)
   var outputs: [Output] = []
 
   init(origin: String, limits: Limits = Limits()) {
@@ -65,6 +65,9 @@ struct LinkMachine: Sendable {
 
   /// The topic on which an origin is asked for what a receiver has missed.
   static func requestTopic(of origin: String) -> String { "swift-app-lifecycle/link/\(origin)/requests" }
+
+  /// The `id` of an event of this process.
+  static func id(_ number: Int, on topic: String) -> String { "\(topic)#\(number)" }
 
   /// Whether a source can be an origin that is asked: its name is one level of a topic.
   static func canBeAsked(_ source: String) -> Bool {
@@ -98,8 +101,6 @@ struct Lane: Sendable {
   var resendQueue = Fifo<LinkMachine.TopicID>()
   /// How far each topic must come before the link may end; nil if its end is not awaited.
   var goals: [LinkMachine.TopicID: Int]?
-  /// The number of own removals on each topic that come back from the broker.
-  var removals: [String: Int] = [:]
 
   struct Progress: Sendable {
     /// The number of the last event that was given to the transport, or dropped.
