@@ -93,6 +93,38 @@ import Testing
     #expect(outputs() == ["send 2: requests request 1"])
   }
 
+  /// An origin that says again and again what it has sent, while the broker takes nothing.
+  @Test mutating func `asks each origin once, however often it has reason to (12)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(inTransit: 1))
+    machine.addLink(1, carrying: [machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)])
+    connect()
+    arrives(1)
+    for number in 3...1_000 { arrives(number, type: CloudEvent.Control.head.rawValue) }
+    arrives(2)
+    #expect(outputs() == ["post 1", "post 2"] && machine.links[1]?.requests.count == 1)
+    for number: UInt64 in 0...1 { machine.didAcknowledge(number, by: 1) }
+    #expect(outputs() == ["send 1: requests request 2"])
+    arrives(1_000, type: CloudEvent.Control.head.rawValue)
+    #expect(outputs() == ["send 2: requests request 2"])
+  }
+
+  /// Each of them has sent what was missing before it was asked.
+  @Test mutating func `waits to ask no more origins than it remembers (12)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(inTransit: 1))
+    machine.addLink(1, carrying: [machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)])
+    connect()
+    for origin in 1...11_000 {
+      for number in [1, 3, 2] {
+        let event = CloudEvent(id: "\(number)", source: "o\(origin)", type: "Tick", number: number)
+        machine.receive(
+          LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false, by: 1,
+          at: now)
+      }
+      #expect(machine.takeOutputs().count == 3)
+    }
+    #expect(machine.links[1]?.requests.count == 10_000 && machine.gaps.isEmpty)
+  }
+
   @Test mutating func `does not count the time without a connection (4)`() {
     connect()
     arrives(1)

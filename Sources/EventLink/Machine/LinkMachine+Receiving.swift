@@ -260,7 +260,9 @@ extension LinkMachine {
     guard topic.last < topic.known, gaps[key]?.deadline == nil else { return }
     guard gaps[key] != nil || gaps.count < Gap.most else { return skip(upTo: topic.known, &topic, key) }
     wait(for: key, at: now)
-    request(key, after: topic.last, by: link)
+    // The message has the number that is noted when it is made.
+    incoming[key] = topic
+    request(key, by: link)
   }
 
   /// The origin has sent something of what is missing: the rest may take its time.
@@ -275,12 +277,14 @@ extension LinkMachine {
     deadline = min(deadline ?? end, end)
   }
 
-  private mutating func request(_ key: IncomingTopic.Key, after number: Int, by link: LinkID) {
-    let event = CloudEvent(
-      id: key.topic, source: origin, type: CloudEvent.Control.request.rawValue, number: number)
+  /// Lets a link ask for what is missing, as soon as its transport takes the message; what waits for that is asked for once.
+  private mutating func request(_ key: IncomingTopic.Key, by link: LinkID) {
     gaps[key]?.link = link
-    links[link]?.control.append(
-      LinkMessage(topic: Self.requestTopic(of: key.origin), payload: event.encoded(), quality: .atLeastOnce))
+    // Where peers have so many topics, what is not asked for counts as missed in time.
+    guard let count = links[link]?.requests.count, count < incoming.limit,
+      links[link]?.isToBeAsked.insert(key).inserted == true
+    else { return }
+    links[link]?.requests.append(key)
     pump(link)
   }
 
@@ -291,7 +295,7 @@ extension LinkMachine {
       // Another link may have asked, and wait for the answer.
       if let other = gaps[key]?.link, other != link, links[other]?.isUp == true { continue }
       if gaps[key] != nil { wait(for: key, at: now) }
-      request(key, after: topic.last, by: link)
+      request(key, by: link)
     }
   }
 
@@ -337,7 +341,7 @@ extension LinkMachine {
         gaps[key]?.hasForgotten = false
         gaps[key]?.deadline = now + limits.patience
         incoming[key] = topic
-        request(key, after: topic.last, by: link)
+        request(key, by: link)
         continue
       }
       topic.answers = false

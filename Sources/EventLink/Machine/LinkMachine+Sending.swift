@@ -156,7 +156,8 @@ extension LinkMachine {
   mutating func didConnect(_ link: LinkID, at now: Duration) {
     guard var lane = links[link] else { return }
     lane.isUp = true
-    (lane.inTransit, lane.control, lane.queue) = (Fifo(), Fifo(), Fifo())
+    (lane.inTransit, lane.heads, lane.queue) = (Fifo(), Fifo(), Fifo())
+    (lane.requests, lane.isToBeAsked) = (Fifo(), [])
     (lane.resends, lane.resendQueue) = ([:], Fifo())
     lane.firstInTransit = lane.next
     for topic in lane.progress.keys.sorted() {
@@ -165,7 +166,7 @@ extension LinkMachine {
       if topics[topic].quality == .atLeastOnce {
         // What was in transit may have been lost.
         progress.sent = progress.acknowledged
-        if !topics[topic].isSticky { lane.control.append(message(.head, upTo: progress.sent, on: topic)) }
+        if !topics[topic].isSticky { lane.heads.append(message(.head, upTo: progress.sent, on: topic)) }
       } else {
         progress.acknowledged = progress.sent
       }
@@ -243,8 +244,13 @@ extension LinkMachine {
 
   private mutating func pump(_ link: LinkID, _ lane: inout Lane) {
     while lane.isUp, lane.inTransit.count < limits.inTransit {
-      if let message = lane.control.popFirst() {
+      if let message = lane.heads.popFirst() {
         transfer(message, event: 0, on: nil, by: link, &lane)
+      } else if let key = lane.requests.popFirst() {
+        lane.isToBeAsked.remove(key)
+        // If the topic was forgotten meanwhile, nothing of it is missed.
+        guard let number = incoming[key]?.last else { continue }
+        transfer(request(key, after: number), event: 0, on: nil, by: link, &lane)
       } else if let topic = lane.resendQueue.popFirst() {
         sendAgain(topic, by: link, &lane)
       } else if let topic = lane.queue.popFirst() {
@@ -322,6 +328,14 @@ extension LinkMachine {
     case .lost: return message(.gap, upTo: number, on: topicID)
     }
     return LinkMessage(topic: topic.name, payload: payload, quality: topic.quality, isRetained: topic.isSticky)
+  }
+
+  /// A message to an origin about the events of a topic that follow a number.
+  private func request(_ key: IncomingTopic.Key, after number: Int) -> LinkMessage {
+    let event = CloudEvent(
+      id: key.topic, source: origin, type: CloudEvent.Control.request.rawValue, number: number)
+    return LinkMessage(
+      topic: Self.requestTopic(of: key.origin), payload: event.encoded(), quality: .atLeastOnce)
   }
 
   /// A message to other links about the events up to a number.

@@ -93,8 +93,12 @@ struct Lane: Sendable {
   var progress: [LinkMachine.TopicID: Progress] = [:]
   /// The topics on which events may wait, in the order in which they got one.
   var queue = Fifo<LinkMachine.TopicID>()
-  /// Control messages that wait.
-  var control = Fifo<LinkMessage>()
+  /// The messages for receivers about what was sent before, which wait.
+  var heads = Fifo<LinkMessage>()
+  /// What other origins are to be asked for, in this order.
+  var requests = Fifo<IncomingTopic.Key>()
+  /// The elements of `requests`, each of which is there once.
+  var isToBeAsked: Set<IncomingTopic.Key> = []
   /// What is sent again for receivers that miss it.
   var resends: [LinkMachine.TopicID: Resend] = [:]
   /// The topics in `resends`, in the order of the next messages.

@@ -2,7 +2,7 @@
 ///
 /// It keeps at least `limit / 2` of the values that were used last, and at most `limit`.
 struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  private let limit: Int
+  let limit: Int
   private var young: [Key: Value] = [:]
   private var old: [Key: Value] = [:]
 
