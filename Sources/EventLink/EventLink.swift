@@ -189,10 +189,10 @@ public final class EventLink: Sendable {
   /// next connection.
   public func close() async {
     let hasSentAll = OneShot<Bool>()
-    let isUp = state.withLock { state in
-      guard state.isOpen, state.reason == nil else { return false }
+    let (connection, isUp) = state.withLock { state in
+      guard state.isOpen, state.reason == nil else { return (state.connection, false) }
       state.closes.append(hasSentAll)
-      return true
+      return (state.connection, true)
     }
     if isUp {
       await announce(isLast: true)
@@ -202,18 +202,21 @@ public final class EventLink: Sendable {
       } onCancel: {
         hasSentAll.settle(false)
       }
+      state.withLock { state in state.closes.removeAll { $0 === hasSentAll } }
+      // Another call may have closed the link meanwhile, and the link may have been opened again.
+      guard isLatest(connection) else { return }
       // An end in order has no will, so the last announcement must not be left behind.
       if !isSent, let message = herald?.lastMessage(from: hub.origin) { transport.publish(message, number: .max) }
     }
     await transport.disconnect()
     let wasOpen = state.withLock { state in
-      state.closes.removeAll { $0 === hasSentAll }
-      defer { state.isOpen = false }
-      return state.isOpen
+      guard state.connection == connection, state.isOpen else { return false }
+      state.isOpen = false
+      return true
     }
     guard wasOpen else { return }
     hub.take(.closed(self))
-    await tellFleetsOfEnd()
+    await tellFleetsOfEnd(of: connection)
   }
 
   /// The number of events that wait for a connection, or for the broker's acknowledgement; those of sticky types aside.
@@ -255,7 +258,9 @@ public final class EventLink: Sendable {
     hub.take(.closed(self))
   }
 
-  @MainActor private func tellFleetsOfEnd() {
+  @MainActor private func tellFleetsOfEnd(of connection: Int) {
+    // The main actor may have been busy until the link was opened again.
+    guard isLatest(connection) else { return }
     judging.withLock { $0.take() }?.cancel()
     for fleet in fleets { fleet.isCurrent = false }
   }
@@ -299,7 +304,7 @@ public final class EventLink: Sendable {
     guard let waiting else { return }
     for run in waiting.runs { run.settle(true) }
     for close in waiting.closes { close.settle(false) }
-    await tellFleetsOfEnd()
+    await tellFleetsOfEnd(of: connection)
   }
 
   func hasSentAll() {

@@ -28,7 +28,16 @@ private final class SteppedTransport: LinkTransport {
 
   func subscribe(to filters: [String], quality: LinkQuality) async throws { await didSubscribe.withLock { $0 }?() }
   func publish(_ message: LinkMessage, number: UInt64) -> Bool { true }
-  func disconnect() async { steps.withLock { $0.ends += 1 } }
+  /// Performed by the first call of `disconnect`.
+  let firstDisconnect = Guarded<(@Sendable () async -> Void)?>(nil)
+
+  func disconnect() async {
+    let number = steps.withLock { steps in
+      steps.ends += 1
+      return steps.ends
+    }
+    if number == 1 { await firstDisconnect.withLock { $0 }?() }
+  }
 
   var ends: Int { steps.withLock { $0.ends } }
 }
@@ -64,5 +73,26 @@ private final class SteppedTransport: LinkTransport {
     gate.settle(true)
     await #expect(throws: LinkError.connectionEnded(reason: "refused")) { try await first.value }
     #expect(transport.ends == 1 && link.isUp(2))
+  }
+
+  @Test func `a close that ends late does not close the connection that came after it`() async throws {
+    let (hasBegun, gate) = (OneShot<Bool>(), OneShot<Bool>())
+    transport.firstDisconnect.withLock { step in
+      step = {
+        hasBegun.settle(true)
+        _ = await gate.value
+      }
+    }
+    let fleet = Fleet()
+    let link = try EventLink(of: application, to: transport) { try $0.follow(fleet, on: "shop/+") }
+    try await link.open()
+    let first = Task { await link.close() }
+    _ = await hasBegun.value
+    await link.close()
+    try await link.open()
+    gate.settle(true)
+    await first.value
+    #expect(transport.ends == 2 && link.isUp(2) && fleet.isCurrent)
+    await #expect(throws: LinkError.isOpen) { try await link.open() }
   }
 }
