@@ -134,12 +134,7 @@ public final class EventLink: Sendable {
       // Not if the link was closed meanwhile, and opened again: the transport has another connection then.
       guard isLatest(connection) else { throw error }
       await transport.disconnect()
-      let wasOpen = state.withLock { state in
-        guard state.connection == connection, state.isOpen else { return false }
-        state.isOpen = false
-        return true
-      }
-      if wasOpen { hub.take(.closed(self)) }
+      if setClosed(connection) { hub.take(.closed(self)) }
       throw error
     }
     await announce()
@@ -157,7 +152,7 @@ public final class EventLink: Sendable {
     herald?.announce(application, hub, isLast: isLast)
   }
 
-  /// Returns when the task is cancelled or the phase closes; throws when the connection breaks.
+  /// Returns when the task is cancelled, the phase closes or the link is closed; throws when the connection breaks.
   ///
   /// - Throws: ``LinkError/connectionEnded(reason:)`` or ``LinkError/isNotOpen``.
   public func run() async throws {
@@ -167,9 +162,9 @@ public final class EventLink: Sendable {
       if state.reason != nil { end.settle(true) } else { state.runs.append(end) }
       return state.connection
     }
-    await withPhaseClosingHandler {
+    let hasBroken = await withPhaseClosingHandler {
       await withTaskCancellationHandler {
-        _ = await end.value
+        await end.value
       } onCancel: {
         end.settle(false)
       }
@@ -178,7 +173,7 @@ public final class EventLink: Sendable {
     }
     let reason = state.withLock { state in
       state.runs.removeAll { $0 === end }
-      return state.connection == connection ? state.reason : nil
+      return hasBroken && state.connection == connection ? state.reason : nil
     }
     if let reason { throw LinkError.connectionEnded(reason: reason) }
   }
@@ -208,15 +203,33 @@ public final class EventLink: Sendable {
       // An end in order has no will, so the last announcement must not be left behind.
       if !isSent, let message = herald?.lastMessage(from: hub.origin) { transport.publish(message, number: .max) }
     }
+    // Before the transport may report the end.
+    endRuns(of: connection)
     await transport.disconnect()
+    guard setClosed(connection) else { return }
+    hub.take(.closed(self))
+    await tellFleetsOfEnd(of: connection)
+  }
+
+  /// Notes that a connection is over; returns false if it was, or there is a later one.
+  private func setClosed(_ connection: Int) -> Bool {
     let wasOpen = state.withLock { state in
       guard state.connection == connection, state.isOpen else { return false }
       state.isOpen = false
       return true
     }
-    guard wasOpen else { return }
-    hub.take(.closed(self))
-    await tellFleetsOfEnd(of: connection)
+    if wasOpen { endRuns(of: connection) }
+    return wasOpen
+  }
+
+  /// Lets the calls of `run` return, if there is no later connection.
+  private func endRuns(of connection: Int) {
+    let runs = state.withLock { state -> [OneShot<Bool>] in
+      guard state.connection == connection else { return [] }
+      defer { state.runs = [] }
+      return state.runs
+    }
+    for run in runs { run.settle(false) }
   }
 
   /// The number of events that wait for a connection, or for the broker's acknowledgement; those of sticky types aside.

@@ -95,4 +95,39 @@ private final class SteppedTransport: LinkTransport {
     #expect(transport.ends == 2 && link.isUp(2) && fleet.isCurrent)
     await #expect(throws: LinkError.isOpen) { try await link.open() }
   }
+
+  /// Starts `run`, and returns when it waits: the task leaves the main actor only then.
+  private func running(_ link: EventLink) async -> Task<Void, any Error> {
+    let hasBegun = OneShot<Bool>()
+    let task = Task {
+      hasBegun.settle(true)
+      try await link.run()
+    }
+    _ = await hasBegun.value
+    return task
+  }
+
+  @Test(arguments: [false, true])
+  func `run() ends as the link is closed, also if the transport reports the end`(isReported: Bool) async throws {
+    let link = try EventLink(of: application, to: transport) { try $0.receive(OrderPlaced.self, as: "orders") }
+    transport.firstDisconnect.withLock { step in
+      step = { [unowned link] in if isReported { await link.connectionDidEnd(1, because: "as it was to") } }
+    }
+    try await link.open()
+    let running = await running(link)
+    await link.close()
+    try await running.value
+  }
+
+  @Test func `run() ends if the link cannot be opened`() async throws {
+    let gate = OneShot<Bool>()
+    transport.firstConnect.withLock { $0 = { _ = await gate.value } }
+    let link = try EventLink(of: application, to: transport) { try $0.receive(OrderPlaced.self, as: "orders") }
+    let opening = Task { try await link.open() }
+    _ = await transport.hasBegun.value
+    let running = await running(link)
+    gate.settle(true)
+    await #expect(throws: LinkError.connectionEnded(reason: "refused")) { try await opening.value }
+    try await running.value
+  }
 }
