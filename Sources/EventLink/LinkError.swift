@@ -1,6 +1,6 @@
 /// Why a link cannot be declared or does not run.
 public enum LinkError: Error, Sendable, Hashable {
-  /// The text is no topic that a broker takes, or has wildcards where events are sent.
+  /// The text is no topic that a broker takes, has wildcards where events are sent, or is a subscription such as `$share/GROUP/TOPIC`.
   case notATopic(String)
   /// Two types of events are declared on one topic or filter.
   case twoTypes(topic: String)
@@ -24,6 +24,8 @@ extension LinkError: CustomStringConvertible {
     switch self {
     case .notATopic(let text) where TopicFilter(text) != nil:
       "“\(text)” is a filter, from which events can only be received"
+    case .notATopic(let text) where TopicFilter.isOrder(text):
+      "“\(text)” begins with a word for the broker, which sends events without it, and to other links only"
     case .notATopic(let text): "“\(text)” is no topic of MQTT"
     case .twoTypes(let topic): "two types of events are declared on “\(topic)”"
     case .twoQualities(let topic): "“\(topic)” is declared with two qualities"

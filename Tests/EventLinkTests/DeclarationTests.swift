@@ -16,6 +16,11 @@ import Testing
   @Test func `refuse wildcards where events are sent, and two types on one topic`() throws {
     #expect(throws: LinkError.notATopic("orders/#")) { try link { try $0.send(OrderPlaced.self, as: "orders/#") } }
     #expect(throws: LinkError.notATopic("")) { try link { try $0.receive(OrderPlaced.self, as: "") } }
+    for filter in ["$share/workers/orders", "$queue/orders", "$exclusive/orders"] {
+      #expect(throws: LinkError.notATopic(filter)) { try link { try $0.receive(OrderPlaced.self, as: filter) } }
+      #expect(throws: LinkError.notATopic(filter)) { try link { try $0.follow(Fleet(), on: filter) } }
+      #expect("\(LinkError.notATopic(filter))".contains("without it"))
+    }
     #expect(throws: LinkError.twoTypes(topic: "orders")) {
       try link { link in
         try link.share(OrderPlaced.self, as: "orders")

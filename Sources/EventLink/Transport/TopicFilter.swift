@@ -5,7 +5,7 @@ struct TopicFilter: Sendable, Hashable {
 
   /// Reads a filter; nil if it is none.
   init?(_ text: String) {
-    guard Self.isUsable(text) else { return nil }
+    guard Self.isUsable(text), !Self.isOrder(text) else { return nil }
     levels = text.split(separator: "/", omittingEmptySubsequences: false)
     for (place, level) in levels.enumerated() {
       if level.contains("#"), level != "#" || place + 1 < levels.count { return nil }
@@ -29,6 +29,13 @@ struct TopicFilter: Sendable, Hashable {
     }
     if parts.count == levels.count { return true }
     return false
+  }
+
+  /// Whether the first level is an order to the broker, which sends each event without it, or to one of several links only.
+  ///
+  /// No event would match such a filter here.
+  static func isOrder(_ text: String) -> Bool {
+    ["$share/", "$queue/", "$exclusive/"].contains { text.hasPrefix($0) }
   }
 
   /// The most bytes of a topic that a link takes; MQTT allows 65,535.
