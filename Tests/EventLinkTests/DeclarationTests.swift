@@ -38,6 +38,25 @@ import Testing
     }
   }
 
+  private struct PumpStatus: BusEvent, StickyEvent, Codable { static var name: EventName { "Status" } }
+  private struct DoorStatus: BusEvent, StickyEvent, Codable { static var name: EventName { "Status" } }
+
+  /// Types of two modules, or private ones of two files, may have one name.
+  @Test func `keep the latest event of another type with the same name (9)`() async throws {
+    let process = try Process(broker.transport()) { link in
+      try link.share(PumpStatus.self, as: "pump")
+      try link.share(DoorStatus.self, as: "door")
+    }
+    try await process.system.play("launch")
+    process.bus.post(PumpStatus())
+    process.bus.post(DoorStatus())
+    try await process.system.play("wait:1s")
+    #expect(broker.retained.keys.sorted() == ["door", "pump"])
+    process.link.removeLatest(of: PumpStatus.self)
+    try await process.system.play("wait:1s")
+    #expect(broker.retained.keys.sorted() == ["door"])
+  }
+
   @Test func `are the same for the second link of a bus (2)`() async throws {
     let there = try Process(broker.transport()) { try $0.receive(OrderPlaced.self, as: "orders") }
     try await there.system.play("launch")

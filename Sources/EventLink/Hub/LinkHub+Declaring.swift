@@ -65,8 +65,13 @@ extension LinkHub {
 
   /// Removes the latest event of a sticky type here and at the brokers.
   func removeLatest(of type: any EventBus.Event.Type) {
+    // Types of two modules may have one name, and the topics of announcements are declared with a type that is not sent on them.
+    let types = declarations.withLock { $0.types }
     let topics = machine.withLock { machine in
-      machine.topics.indices.filter { machine.topics[$0].isSticky && machine.topics[$0].type == type.name.rawValue }
+      machine.topics.indices.filter { id in
+        let topic = machine.topics[id]
+        return topic.isSticky && topic.type == type.name.rawValue && types[topic.name] == ObjectIdentifier(type)
+      }
     }
     for topic in topics { post(on: topic) { nil } }
   }
