@@ -162,6 +162,23 @@ import Testing
     #expect(fleet.isCurrent && fleet.members.map(\.state) == [.running(.active)])
   }
 
+  /// One character may have any number of accents.
+  @Test func `keeps little of what a process says about itself (12)`() async throws {
+    let watcher = try watcher()
+    try await watcher.system.play("launch; wait:1s")
+    let text = "a" + String(repeating: "\u{301}", count: 100_000)
+    for state in ["active", "vanished"] {
+      let data = #"{"state":"\#(state)","cause":"\#(text)","birth":"\#(text)","time":"2026-01-01T00:00:00Z"}"#
+      let event =
+        #"{"specversion":"1.0","id":"\#(state)","source":"till","type":"swift-app-lifecycle.fleet.state","data":\#(data)}"#
+      broker.publish(LinkMessage(topic: "shop/till", payload: Array(event.utf8), quality: .atLeastOnce))
+    }
+    try await watcher.system.play("wait:1s")
+    let member = try #require(fleet.members.first)
+    #expect(member.state == .vanished)
+    for text in [member.cause ?? "", member.birth] { #expect(text.unicodeScalars.count == 201) }
+  }
+
   /// The broker has not lost anything: only the watcher's own link was down.
   @Test func `keeps what the broker still announces (13)`() async throws {
     let (watcher, till) = (try watcher(), try member("till", while: .running))

@@ -33,8 +33,8 @@ public import PubSub
     public internal(set) var birth: String
   }
 
-  /// The most members.
-  private static let most = 10_000
+  /// The most members, and the most Unicode scalars of a text of each: one character may have any number of them.
+  private static let (most, longest) = (10_000, 200)
   /// The time that processes have to connect again after the fleet's link.
   nonisolated static let patience = Duration.seconds(30)
 
@@ -92,10 +92,11 @@ public import PubSub
       members.remove(at: place)
       return bus.post(MemberDidChange(fleet: self, member: nil, former: former), from: self)
     }
+    let birth = announcement.birth.cut(toScalars: Self.longest)
     // The broker may be late to notice that a connection is lost, when the process has long made another one.
     // Nor may it see that one has ended in order, if it writes to the connection then.
     if announcement.state == Announcement.vanished, let former {
-      if former.birth != announcement.birth { return }
+      if former.birth != birth { return }
       if case .ended = former.state { return }
     }
     guard place != nil || members.count < Self.most else {
@@ -113,8 +114,8 @@ public import PubSub
     }
     if case .running = state, announcement.isLast != true { connected.insert(topic) } else { connected.remove(topic) }
     let member = Member(
-      id: topic, state: state, cause: announcement.cause.map { String($0.prefix(200)) },
-      time: try? Date(announcement.time, strategy: .iso8601), birth: String(announcement.birth.prefix(200)))
+      id: topic, state: state, cause: announcement.cause?.cut(toScalars: Self.longest),
+      time: try? Date(announcement.time, strategy: .iso8601), birth: birth)
     guard member != former else { return }
     if let place {
       members[place] = member

@@ -85,7 +85,7 @@ extension CloudEvent {
       throw LinkFormatError("it is no event of CloudEvents in JSON: \(LinkFormatError.text(of: error))")
     }
     guard attributes.specversion == "1.0" else {
-      throw LinkFormatError("it is of version \(attributes.specversion.prefix(20)) of CloudEvents, and not 1.0")
+      throw LinkFormatError("it is of version \(attributes.specversion.cut(toScalars: 20)) of CloudEvents, and not 1.0")
     }
     guard !attributes.id.isEmpty, !attributes.source.isEmpty, !attributes.type.isEmpty,
       attributes.source.utf8.count + attributes.id.utf8.count <= 1_024
@@ -123,18 +123,22 @@ struct LinkFormatError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// An error of the decoder, without what the payload itself says.
   static func text(of error: any Error) -> String {
-    func path(_ context: DecodingError.Context) -> String {
-      context.codingPath.map(\.stringValue).joined(separator: ".")
+    // The keys of a dictionary are the payload's.
+    func path(_ keys: [any CodingKey]) -> String {
+      keys.map(\.stringValue).joined(separator: ".").cut(toScalars: 200)
     }
     func name(_ type: Any.Type) -> String {
       type == [String: Any].self ? "object" : type == [Any].self ? "array" : "\(type)"
     }
     return switch error {
     case DecodingError.keyNotFound(let key, let context):
-      "“\((context.codingPath + [key]).map(\.stringValue).joined(separator: "."))” is missing"
-    case DecodingError.typeMismatch(let type, let context): "“\(path(context))” is no \(name(type))"
-    case DecodingError.valueNotFound(let type, let context): "“\(path(context))” is null, and no \(name(type))"
-    case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty: "“\(path(context))” is damaged"
+      "“\(path(context.codingPath + [key]))” is missing"
+    case DecodingError.typeMismatch(let type, let context):
+      "“\(path(context.codingPath))” is no \(name(type))"
+    case DecodingError.valueNotFound(let type, let context):
+      "“\(path(context.codingPath))” is null, and no \(name(type))"
+    case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
+      "“\(path(context.codingPath))” is damaged"
     default: "the JSON is damaged"
     }
   }

@@ -1,3 +1,5 @@
+import AppLifecycle
+
 // What arrives, in which order it is posted, and what is missed.
 
 /// What one origin has sent on one topic, as far as it has arrived.
@@ -74,7 +76,7 @@ extension LinkMachine {
       return reject(message, "it has more than 1 MiB, the most that a link takes")
     }
     guard message.topic.utf8.count <= TopicFilter.longest else {
-      return outputs.append(.rejected(topic: String(message.topic.prefix(100)), reason: "its topic is too long"))
+      return outputs.append(.rejected(topic: message.topic.cut(toScalars: 100), reason: "its topic is too long"))
     }
     let event: CloudEvent
     do throws(LinkFormatError) { event = try CloudEvent(message.payload) } catch {
