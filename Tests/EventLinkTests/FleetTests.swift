@@ -179,6 +179,24 @@ import Testing
     for text in [member.cause ?? "", member.birth] { #expect(text.unicodeScalars.count == 201) }
   }
 
+  /// The processes have no reason to announce anything again.
+  @Test func `keeps what the broker announces again after the fleet's own link was down (13)`() async throws {
+    let (watcher, till) = (try Process(broker.transport()) { _ in }, try member("till", while: .running))
+    let seeing = try EventLink(of: watcher.system.application, to: broker.transport()) { link in
+      try link.follow(fleet, on: "shop/+")
+    }
+    for process in [watcher, till] { try await process.system.play("launch; wait:1s") }
+    try await seeing.open()
+    try await watcher.system.play("wait:1s")
+    let closing = Task { await seeing.close() }
+    try await watcher.system.play("wait:1s")
+    await closing.value
+    #expect(!fleet.isCurrent)
+    try await seeing.open()
+    try await watcher.system.play("wait:1m")
+    #expect(fleet.isCurrent && fleet.members.map(\.state) == [.running(.active)])
+  }
+
   /// The broker has not lost anything: only the watcher's own link was down.
   @Test func `keeps what the broker still announces (13)`() async throws {
     let (watcher, till) = (try watcher(), try member("till", while: .running))

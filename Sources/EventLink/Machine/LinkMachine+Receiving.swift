@@ -90,20 +90,20 @@ extension LinkMachine {
       }
       return answer(event.id, after: number, by: link)
     }
-    let name = EventIdentity(event)
     guard let number = event.number else {
       guard event.control == nil else { return reject(message, "it has no number") }
+      let name = EventIdentity(event)
       if foreign[name] == nil {
         foreign[name] = true
         if isSticky { latest[message.topic] = LatestEvent(event: name, links: [link]) }
       } else {
-        guard isSticky, isLatestAgain(name, on: message.topic, by: link) else { return }
+        guard isSticky, isPostedAgain(event, on: message.topic, by: link) else { return }
       }
       return outputs.append(.post(topic: message.topic, payload: message.payload))
     }
     let key = IncomingTopic.Key(origin: event.source, topic: message.topic)
     switch event.control {
-    case nil: take(message, number, key, sticky: isSticky ? name : nil, by: link, at: now)
+    case nil: take(message, event, number, key, isSticky: isSticky, by: link, at: now)
     case .head: didHear(number, key, by: link, at: now)
     case .gap: giveUp(upTo: number, key)
     case .request: reject(message, "a request belongs to the topic of its origin")
@@ -130,6 +130,14 @@ extension LinkMachine {
     present.links.insert(link)
     latest[topic] = present
     return isAnother
+  }
+
+  /// Whether an event of a sticky topic that was posted before is posted again.
+  ///
+  /// Fleets take each announcement that the broker gives: one that it gives again on a new connection still holds.
+  private mutating func isPostedAgain(_ event: CloudEvent, on topic: String, by link: LinkID) -> Bool {
+    let isLatestAgain = isLatestAgain(EventIdentity(event), on: topic, by: link)
+    return isLatestAgain || event.type == Announcement.type
   }
 
   /// An event of this process was posted, or the latest one was removed here; the brokers get it later.
@@ -164,12 +172,10 @@ extension LinkMachine {
     outputs.append(.rejected(topic: message.topic, reason: reason))
   }
 
-  /// Takes an event with a number; `name` is its name if its topic is a sticky one.
   private mutating func take(
-    _ message: LinkMessage, _ number: Int, _ key: IncomingTopic.Key, sticky name: EventIdentity?, by link: LinkID,
-    at now: Duration
+    _ message: LinkMessage, _ event: CloudEvent, _ number: Int, _ key: IncomingTopic.Key, isSticky: Bool,
+    by link: LinkID, at now: Duration
   ) {
-    let isSticky = name != nil
     // A bridge between brokers may carry an event with less care than its origin asked for.
     let known = incoming[key]
     let wasCareful = known?.isCareful ?? false
@@ -178,7 +184,7 @@ extension LinkMachine {
     var topic = known ?? IncomingTopic(last: number - 1, known: number, isCareful: isCareful)
     defer { incoming[key] = topic }
     guard number > topic.last else {
-      guard let name, number == topic.last, isLatestAgain(name, on: key.topic, by: link) else { return }
+      guard isSticky, number == topic.last, isPostedAgain(event, on: key.topic, by: link) else { return }
       return outputs.append(.post(topic: key.topic, payload: message.payload))
     }
     topic.known = max(topic.known, number)
@@ -188,9 +194,9 @@ extension LinkMachine {
     }
     if gaps[key] != nil, number == topic.last + 1 { didAnswer(&topic, key, at: now) }
     // What a sticky type leaves out has been replaced. Of any other type it is missed, also if no more can be held back.
-    if let name {
+    if isSticky {
       topic.last = number - 1
-      latest[key.topic] = LatestEvent(event: name, links: [link])
+      latest[key.topic] = LatestEvent(event: EventIdentity(event), links: [link])
     } else {
       skip(upTo: number - 1, &topic, key)
     }
