@@ -92,7 +92,11 @@ extension EventLink {
       _ type: E.Type, as filter: String, coding: Coding<E>? = nil
     ) throws(LinkError) {
       hub.receive(
-        type, on: try checkedFilter(type, filter), coding: coding, post: { LinkPassage.post($1, on: $0) },
+        type, on: try checkedFilter(type, filter), coding: coding,
+        post: { bus, event, willPost in
+          willPost()
+          LinkPassage.post(event, on: bus)
+        },
         removeLatest: (type as? any (BusEvent & StickyEvent).Type).map { Self.removal(of: $0) })
     }
 
@@ -107,7 +111,11 @@ extension EventLink {
       _ type: E.Type, as filter: String, coding: Coding<E>? = nil
     ) throws(LinkError) {
       hub.receive(
-        type, on: try checkedFilter(type, filter), coding: coding, post: { @MainActor in LinkPassage.post($1, on: $0) },
+        type, on: try checkedFilter(type, filter), coding: coding,
+        post: { @MainActor bus, event, willPost in
+          willPost()
+          LinkPassage.post(event, on: bus)
+        },
         removeLatest: (type as? any (MainActorEvent & StickyEvent).Type).map { Self.removal(of: $0) })
     }
 
@@ -149,14 +157,22 @@ extension EventLink {
       }
     }
 
-    private static func removal<E: BusEvent & StickyEvent>(of type: E.Type) -> @Sendable (EventBus) async -> Void {
-      { $0.removeLatest(of: type) }
+    private static func removal<E: BusEvent & StickyEvent>(
+      of type: E.Type
+    ) -> @Sendable (EventBus, @Sendable () -> Void) async -> Void {
+      { bus, willRemove in
+        willRemove()
+        bus.removeLatest(of: type)
+      }
     }
 
     private static func removal<E: MainActorEvent & StickyEvent>(
       of type: E.Type
-    ) -> @Sendable (EventBus) async -> Void {
-      { @MainActor in $0.removeLatest(of: type) }
+    ) -> @Sendable (EventBus, @Sendable () -> Void) async -> Void {
+      { @MainActor bus, willRemove in
+        willRemove()
+        bus.removeLatest(of: type)
+      }
     }
 
     private func check(_ type: any EventBus.Event.Type, _ topic: String) throws(LinkError) {

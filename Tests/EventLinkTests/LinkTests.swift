@@ -123,4 +123,23 @@ import Testing
     #expect(here.take().filter { $0.hasSuffix("degrees") } == ["5 degrees", "1 degrees"])
     #expect(there.bus.latest(of: Temperature.self)?.degrees == 1)
   }
+
+  /// Its handler posts before the other event is posted here, and after it came to the broker.
+  @Test(arguments: [false, true])
+  func `has as the latest what the broker has, though it posted between two events that arrived (8, 9)`(
+    isRemoved: Bool
+  ) async throws {
+    let (here, there) = (try sharing(.atLeastOnce), try sharing(.atLeastOnce))
+    for process in [here, there] { try await process.system.play("launch") }
+    let subscription = here.bus.subscribe { [bus = here.bus] (_: OrderPlaced) in bus.post(Temperature(degrees: 1)) }
+    there.bus.post(Temperature(degrees: 4))
+    try await settle(there, here)
+    there.bus.post(OrderPlaced(id: 1))
+    if isRemoved { there.link.removeLatest(of: Temperature.self) } else { there.bus.post(Temperature(degrees: 5)) }
+    try await settle(there, here)
+    let expected = isRemoved ? ["4 degrees", "1 degrees"] : ["4 degrees", "1 degrees", "5 degrees"]
+    #expect(here.take().filter { $0.hasSuffix("degrees") } == expected + ["1 degrees"])
+    for process in [here, there] { #expect(process.bus.latest(of: Temperature.self)?.degrees == 1) }
+    subscription.cancel()
+  }
 }

@@ -79,17 +79,31 @@ extension LinkHub {
   /// Adds a type that is received on the topics of a filter.
   func receive<E: EventBus.Event & Decodable>(
     _ type: E.Type, on filter: TopicFilter, coding: EventLink.Coding<E>?,
-    post: @escaping @Sendable (EventBus, E) async -> Void, removeLatest: (@Sendable (EventBus) async -> Void)?
+    post: @escaping @Sendable (EventBus, E, _ willPost: @Sendable () -> Void) async -> Void,
+    removeLatest: (@Sendable (EventBus, _ willRemove: @Sendable () -> Void) async -> Void)?
   ) {
     let key = ObjectIdentifier(type)
+    let isSticky = type is any StickyEvent.Type
+    let willChange = { @Sendable [weak self] topic in if isSticky { self?.latestWillChange(on: topic) } }
     let receiver = Receiver(
-      filter: filter, type: key, name: type.name.rawValue, isSticky: type is any StickyEvent.Type,
-      post: { bus, payload, _ throws(LinkFormatError) in
-        await post(bus, try CloudEvent.data(of: payload, as: E.self, coding))
-      }, removeLatest: { bus, _ in await removeLatest?(bus) })
+      filter: filter, type: key, name: type.name.rawValue, isSticky: isSticky,
+      post: { bus, payload, topic throws(LinkFormatError) in
+        let event = try CloudEvent.data(of: payload, as: E.self, coding)
+        await post(bus, event) { willChange(topic) }
+      }, removeLatest: { bus, topic in await removeLatest?(bus) { willChange(topic) } })
     declarations.withLock { declarations in
       guard !declarations.receivers.contains(where: { $0.filter == filter && $0.type == key }) else { return }
       declarations.receivers.append(receiver)
+    }
+  }
+
+  /// Notes how many own events the bus has had, as something that came over a link is about to take the place of the last one.
+  ///
+  /// The machine is told of own events later, and would take the last one for the latest.
+  private func latestWillChange(on topic: String) {
+    machine.withLock { machine in
+      guard let number = machine.topics.firstIndex(where: { $0.name == topic }) else { return }
+      machine.latest[topic]?.ownBefore = inbox.withLock { $0.numbers[number] }
     }
   }
 

@@ -53,6 +53,8 @@ struct LatestEvent: Sendable {
   ///
   /// Whatever such a link brings next is later in the order of its broker.
   var links: Set<LinkMachine.LinkID>
+  /// The number of the last own event that the bus had before it, and that the machine may be told of later.
+  var ownBefore = 0
 }
 
 extension LinkMachine {
@@ -142,6 +144,7 @@ extension LinkMachine {
 
   /// An event of this process was posted, or the latest one was removed here; the brokers get it later.
   mutating func didPost(_ content: OutgoingTopic.Content, _ number: Int, onSticky topic: String) {
+    guard number > latest[topic]?.ownBefore ?? 0 else { return }
     switch content {
     case .data:
       let event = EventIdentity(source: origin, id: Self.id(number, on: topic))
