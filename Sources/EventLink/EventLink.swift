@@ -199,7 +199,7 @@ public final class EventLink: Sendable {
       }
       state.withLock { state in state.closes.removeAll { $0 === hasSentAll } }
       // Another call may have closed the link meanwhile, and the link may have been opened again.
-      guard isLatest(connection) else { return }
+      guard isConnection(connection) else { return }
       // An end in order has no will, so the last announcement must not be left behind.
       if !isSent, let message = herald?.lastMessage(from: hub.origin) { transport.publish(message, number: .max) }
     }

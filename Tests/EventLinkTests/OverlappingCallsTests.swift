@@ -96,6 +96,20 @@ private final class SteppedTransport: LinkTransport {
     await #expect(throws: LinkError.isOpen) { try await link.open() }
   }
 
+  @Test func `a close that waits for the broker ends nothing after another one that did not wait`() async throws {
+    let link = try EventLink(of: application, to: transport) { link in
+      try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+    }
+    try await link.open()
+    application.bus.post(OrderPlaced(id: 1))
+    let closes = (0..<2).map { _ in Task { await link.close() } }
+    closes[1].cancel()
+    await closes[1].value
+    try await link.open()
+    await closes[0].value
+    #expect(transport.ends == 1 && link.isUp(2))
+  }
+
   /// Starts `run`, and returns when it waits: the task leaves the main actor only then.
   private func running(_ link: EventLink) async -> Task<Void, any Error> {
     let hasBegun = OneShot<Bool>()
