@@ -102,6 +102,24 @@ import Testing
     }
   }
 
+  /// The kernel refuses to stop the program, but not a child in a group of its own: its parent could continue it.
+  @Test(arguments: keys) func aStopWithoutAShellLetsTheChildGoOn(key: String) async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments("--child", Self.lineReader)) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send(key)
+        try await terminal.wait(for: "child 2")
+        terminal.control("Z")
+        terminal.line("hello")
+        try await terminal.wait(for: "got hello")
+        try await probe.isActive(visit: 2, on: terminal)
+        try await probe.quit(on: terminal)
+        #expect(try await terminal.child.ending() == .exited(0))
+      }
+      probe.expectRecords(.launch(), .resign("lend"), .activate("lend"), .quit("q"))
+    }
+  }
+
   @Test(arguments: keys) func anOrderToEndEndsTheProgramInOrder(key: String) async throws {
     try await withChild("echo child $((1 + 1)); read line", key: key) { probe, terminal in
       try await terminal.wait(for: "child 2")

@@ -104,10 +104,11 @@ import Testing
     #expect(host(.lending(.end)) == [.endForegroundOfBorrower, .lookAtTerminal])
   }
 
-  @Test func aStopThatIsRefusedSaysNothingOnTheChildsScreen() {
+  /// Nothing is said on the child's screen, and the kernel may have stopped the child.
+  @Test func aStopThatIsRefusedOnlyContinuesTheChild() {
     var host = borrower()
     host(.signals([SignalRecord(signal: .stop)]))
-    #expect(host(.stopPredicted(isPossible: false)) == [])
+    #expect(host(.stopPredicted(isPossible: false)) == [.continueBorrower])
   }
 
   @Test func aReturnAfterSIGSTOPDrawsNothing() {

@@ -150,8 +150,9 @@ extension TerminalStateMachine {
     guard case .stop(let cause) = question else { return }
     question = nil
     guard isPossible else {
-      // A message would garble the screen of a child process that has the terminal.
-      if isLent { return }
+      // The kernel stops a child in a group of its own all the same, and no shell would continue it. A message would
+      // garble the child's screen.
+      if isLent { return emit(.continueBorrower) }
       if !hasReportedRefusal { emit(.reportRefusedStop) }
       hasReportedRefusal = true
       if screenWasLeft, holdsTerminal { takeTerminal(.takeToRedraw(orLeave: cause)) }
