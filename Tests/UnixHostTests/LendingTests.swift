@@ -102,6 +102,22 @@ import Testing
     }
   }
 
+  /// Dash restores no modes, so the terminal has those that the program gives back.
+  @Test(arguments: keys, ["stty raw -echo", "stty -echo"])
+  func theModesOfAKilledChildAreNotTheShells(key: String, change: String) async throws {
+    try await Shell.dash.runProbe { probe, terminal in
+      let before = terminal.modes
+      try await probe.launch("--child '\(change); kill -9 $$'", on: terminal)
+      terminal.send(key)
+      try await probe.isActive(visit: 2, on: terminal)
+      // The key is an order only as long as the shell's modes are known.
+      terminal.control("C")
+      try await probe.isNotRunning()
+      try await terminal.prompt()
+      #expect(terminal.modes == before)
+    }
+  }
+
   /// The kernel refuses to stop the program, but not a child in a group of its own: its parent could continue it.
   @Test(arguments: keys) func aStopWithoutAShellLetsTheChildGoOn(key: String) async throws {
     try await ProbeSession.run { probe in

@@ -32,7 +32,7 @@ extension Terminal {
   /// The host leaves the program's screen and restores the modes of the terminal, as for a stop. Then the body runs. The
   /// host reads no input meanwhile, and drops what the program writes to this terminal. When the body has returned or
   /// thrown, the host takes the terminal again, sets the modes, and posts ``NeedsDisplay``. If another job has the
-  /// terminal by then, the application goes to the background instead.
+  /// terminal by then, the application goes to the background instead. Modes that the child leaves are not kept.
   ///
   ///     try await terminal.lend {
   ///       try await runEditor(on: file)

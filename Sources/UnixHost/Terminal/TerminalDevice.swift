@@ -47,6 +47,8 @@ struct TerminalDevice {
   /// Whether a write found that another job owns the terminal.
   private(set) var hasMetAnotherJob = false
 
+  /// Whether the program has lent the terminal, and has not taken it back.
+  var isLent = false
   /// The process group of a child to which the program has lent the terminal, if it is not the program's own.
   var borrower: pid_t?
 
@@ -132,11 +134,11 @@ struct TerminalDevice {
   ///
   /// After a SIGSTOP, or a SIGCONT without a stop, the terminal may still have the program's modes, or the shell may have
   /// restored its own. A shell edits lines, and raw modes do not, whatever another process has changed in them meanwhile.
+  /// A child process that was killed during a loan has left its own modes, perhaps without echo, as for a password.
   private func areForeign(_ found: TerminalModes) -> Bool {
     guard let foreignModes, let ownModes else { return true }
-    if found.isAlike(ownModes) { return false }
-    let wasGivenBack = !unixhost_emergency_is_armed() || unixhost_emergency_left() != UNIXHOST_NOT_LEFT
-    return wasGivenBack || found.editsLines || !foreignModes.editsLines
+    if isLent || found.isAlike(ownModes) { return false }
+    return found.editsLines || !foreignModes.editsLines
   }
 
   /// The output that ends an earlier stay in the terminal, and comes before the sequences that enter it.

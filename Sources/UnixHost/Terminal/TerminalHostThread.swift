@@ -328,13 +328,18 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       terminal.setHeld(false)
       device.leaveLost()
     case .answerLending(let error):
-      // A program without a screen writes no lines, either, while a child process has the terminal.
-      if error == nil { endLines() }
+      if error == nil {
+        // A program without a screen writes no lines, either, while a child process has the terminal.
+        endLines()
+        device.isLent = true
+      }
       parts.mailbox.send { [terminal] in terminal.lendingDidBegin(error) }
     case .bringToForeground(let group): device.bringToForeground(group)
     case .continueBorrower: device.continueBorrower()
     case .endForegroundOfBorrower: device.endBorrowing()
-    case .confirmEndOfLending: parts.mailbox.send { [terminal] in terminal.lendingDidEnd() }
+    case .confirmEndOfLending:
+      device.isLent = false
+      parts.mailbox.send { [terminal] in terminal.lendingDidEnd() }
     case .requestDisplay: requestDisplay()
     case .send(let delivery): send(delivery)
     case .setJobMode(let isJob): parts.mailbox.send { [jobMode] in jobMode.set(isJob) }
