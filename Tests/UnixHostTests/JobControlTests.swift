@@ -54,6 +54,30 @@ import Testing
     }
   }
 
+  /// In a name space of process numbers, the group of a job that began outside has the number 0, as has that of the shell.
+  @Test(arguments: [true, false]) func startedInTheBackgroundInANameSpace(comesBack: Bool) async throws {
+    guard getuid() == 0 else {
+      print("skipped in a name space: only root may make one here")
+      try Test.cancel("only root may make a name space here")
+    }
+    try await Shell.bash.runProbe { probe, terminal in
+      terminal.line("unshare --pid --fork --mount-proc \(probe.command()) &")
+      try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
+      try await terminal.prompt()
+      #expect(!terminal.screen.showsAlternate)
+      if comesBack {
+        try await probe.comeBack(visit: 1, on: terminal)
+        try await probe.quit(on: terminal)
+        try await terminal.prompt()
+        probe.expectRecords(.launchInBackground("&"), .comeBack("fg"), .quit("q"))
+      } else {
+        terminal.line("kill %1")
+        try await probe.isNotRunning()
+        probe.expectRecords(.launchInBackground("&"), .terminate("SIGTERM"))
+      }
+    }
+  }
+
   /// A background job that is stopped has nothing to tear down, and no terminal to give back.
   @Test(arguments: Shell.allCases) func stoppedInTheBackground(shell: Shell) async throws {
     try shell.isInstalledOrCancel()

@@ -286,7 +286,7 @@ struct TerminalDevice {
         unwritten = unwritten.dropFirst(count)
       } else if count < 0, errno == ECANCELED {
         unwritten = []
-      } else if count < 0, errno == EINTR, interruptions < Self.interruptionLimit, look == .foreground {
+      } else if count < 0, errno == EINTR, interruptions < TerminalModes.interruptionLimit, look == .foreground {
         interruptions += 1
       } else {
         return
@@ -302,8 +302,6 @@ struct TerminalDevice {
     unwritten = []
     if isLeaving { leaveLost() }
   }
-
-  private static let interruptionLimit = 16
 }
 
 // Under names that the methods above do not hide.

@@ -49,6 +49,9 @@ struct TerminalModes: Sendable {
   ///
   /// The modes are set at once. Waiting until the terminal has accepted all output would never end if it is not read.
   ///
+  /// In a PID namespace that shares the job of a process outside it, all groups of that job and of others have the number 0,
+  /// so the owner is unknown, and the method gives up after ``interruptionLimit`` interruptions.
+  ///
   /// - Parameters:
   ///   - descriptor: the terminal.
   ///   - isForeground: a closure that is called after an interruption, to distinguish SIGTTOU from a signal without
@@ -56,9 +59,13 @@ struct TerminalModes: Sendable {
   /// - Returns: whether the terminal has the modes now.
   func set(on descriptor: Int32, while isForeground: () -> Bool) -> Bool {
     var attributes = attributes
-    while tcsetattr(descriptor, TCSANOW, &attributes) != 0 {
+    for _ in 0...Self.interruptionLimit {
+      if tcsetattr(descriptor, TCSANOW, &attributes) == 0 { return true }
       guard errno == EINTR, isForeground() else { return false }
     }
-    return true
+    return false
   }
+
+  /// The limit for retries of an interrupted call: if the terminal refuses a background job, each try is interrupted.
+  static let interruptionLimit = 16
 }
