@@ -118,6 +118,20 @@ import Testing
     }
   }
 
+  /// A shell with job control makes a group of its own the foreground group; no process of it is left to give that back.
+  @Test func aShellThatIsKilledLeavesTheTerminalToTheProgram() async throws {
+    try Shell.bash.isInstalledOrCancel()
+    try await withChild("echo child $((1 + 1)); exec bash --norc --noprofile -i", key: "l") { probe, terminal in
+      try await terminal.wait(for: "child 2")
+      try await terminal.prompt()
+      #expect(try terminal.foregroundGroup != getpgid(probe.pid()))
+      terminal.line("kill -9 $$")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal)
+      probe.expectRecords(.launch(), .resign("lend"), .activate("lend"), .quit("q"))
+    }
+  }
+
   /// The kernel refuses to stop the program, but not a child in a group of its own: its parent could continue it.
   @Test(arguments: keys) func aStopWithoutAShellLetsTheChildGoOn(key: String) async throws {
     try await ProbeSession.run { probe in

@@ -36,6 +36,16 @@ extension TerminalDevice {
     _ = setForegroundGroup(getpgrp())
   }
 
+  /// Makes the program's own group the foreground group, if the foreground group has no process left.
+  ///
+  /// A shell that ran as the child, with job control of its own, has died before it gave the terminal back. While the
+  /// program is the foreground job, no other process would take it.
+  func takeAbandonedForeground() {
+    let owner = tcgetpgrp(descriptor)
+    guard owner > 0, owner != getpgrp(), kill(-owner, 0) != 0, errno == ESRCH else { return }
+    _ = setForegroundGroup(getpgrp())
+  }
+
   /// Forgets the borrower.
   mutating func endBorrowing() {
     takeForeground()

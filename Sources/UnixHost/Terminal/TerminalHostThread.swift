@@ -336,7 +336,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       parts.mailbox.send { [terminal] in terminal.lendingDidBegin(error) }
     case .bringToForeground(let group): device.bringToForeground(group)
     case .continueBorrower: device.continueBorrower()
-    case .endForegroundOfBorrower: device.endBorrowing()
+    case .endForegroundOfBorrower:
+      device.endBorrowing()
+      // Only then: in the background, the shell may be about to take the terminal from a job that has ended.
+      if machine.phase == .foreground { device.takeAbandonedForeground() }
     case .confirmEndOfLending:
       device.isLent = false
       parts.mailbox.send { [terminal] in terminal.lendingDidEnd() }

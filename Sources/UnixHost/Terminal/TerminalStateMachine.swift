@@ -116,7 +116,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case bringToForeground(Int32)
     /// Does so once more, if there is such a group: the program was stopped together with it.
     case continueBorrower
-    /// Makes the program's own group the foreground group again, unless another job's group is.
+    /// Makes the program's own group the foreground group again, unless another job's group is; in the foreground also if
+    /// no process is left in that group.
     case endForegroundOfBorrower
     /// Tells the program that the loan has ended.
     case confirmEndOfLending
