@@ -230,6 +230,24 @@ static bool leave(int terminal, enum ownership ownership, unsigned generation, i
   return is_complete;
 }
 
+// The process group to which this process has given the terminal for a loan; 0 without one.
+static atomic_int borrower;
+static atomic_int lent_terminal = -1;
+
+void unixhost_emergency_lend(int terminal, pid_t group) {
+  atomic_store(&borrower, 0);
+  atomic_store(&lent_terminal, terminal);
+  atomic_store(&borrower, group);
+}
+
+// Ends a loan to another group. Otherwise the script that has started the program would become a background job of a child
+// that still runs. The signal SIGTTOU must be blocked.
+static void end_loan(void) {
+  pid_t group = atomic_load(&borrower);
+  int terminal = atomic_load(&lent_terminal);
+  if (group > 0 && tcgetpgrp(terminal) == group) tcsetpgrp(terminal, getpgrp());
+}
+
 void unixhost_emergency_claim_input(bool claims) { atomic_store(&input_is_ours, claims); }
 
 static bool is_left_by_another_thread(void) {
@@ -258,6 +276,8 @@ void unixhost_emergency_restore(void) {
       leave(terminal, ownership, current_generation(), deadline);
     }
     unixhost_stderr_release(ownership != FOREIGN);
+  } else {
+    end_loan();
   }
   atomic_fetch_sub(&restorers, 1);
   if (terminal < 0) {

@@ -181,6 +181,25 @@ import Testing
     }
   }
 
+  /// A death without an order: of a signal that the host does not handle, and of a crash.
+  @Test(arguments: [SIGUSR1, SIGSEGV]) func aDeathStopsNoScript(signal: Int32) async throws {
+    try Shell.bash.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      let script = probe.command("--child 'echo child $((1 + 1)); exec sleep 1000'") + "\nread line\necho got $line\n"
+      try probe.directory.write("ulimit -c 0\n" + script, to: "script")
+      try await Shell.bash.run(environment: ["SWIFT_BACKTRACE": "enable=no"], directory: probe.directory.path) { terminal in
+        terminal.line("sh ./script")
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send("L")
+        try await terminal.wait(for: "child 2")
+        try probe.signal(signal)
+        terminal.line("hello")
+        let end = try await terminal.prompt()
+        #expect(end.contains("got hello") && !end.contains(Shell.bash.stopMark), "\(end)")
+      }
+    }
+  }
+
   @Test(arguments: keys) func anEditorEdits(key: String) async throws {
     try await withChild("exec vim -u NONE -N text", key: key, file: "a line to edit\n") { probe, terminal in
       try await terminal.waitForScreen(containing: "a line to edit")

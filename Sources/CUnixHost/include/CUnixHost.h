@@ -159,6 +159,10 @@ void unixhost_emergency_arm(
 // Disarms the terminal, which then needs no restoring.
 void unixhost_emergency_disarm(void);
 
+// Notes that a process group has the terminal for a loan; 0 for none. When the process crashes or calls exit,
+// unixhost_emergency_restore then makes the process's own group the foreground group again.
+void unixhost_emergency_lend(int terminal, pid_t group);
+
 // Sets whether unread input is the program's, as it is when the terminal is armed. Leaving the screen discards such
 // input once. Input after a key that makes the host leave is for the shell. Async-signal-safe.
 void unixhost_emergency_claim_input(bool claims);

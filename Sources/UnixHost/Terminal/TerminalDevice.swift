@@ -50,7 +50,10 @@ struct TerminalDevice {
   /// Whether the program has lent the terminal, and has not taken it back.
   var isLent = false
   /// The process group of a child to which the program has lent the terminal, if it is not the program's own.
-  var borrower: pid_t?
+  var borrower: pid_t? {
+    // The program may also crash or call `exit` during the loan.
+    didSet { unixhost_emergency_lend(descriptor, borrower ?? 0) }
+  }
 
   init(_ asked: TerminalHost.Configuration) {
     let configuration = Self.isDumb ? asked.withoutSequences : asked
