@@ -102,6 +102,23 @@ import Testing
     }
   }
 
+  @Test(arguments: keys) func aMessageWaitsForTheEndOfTheLoan(key: String) async throws {
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch("--message-gate \(probe.gate.path) --child '\(Self.lineReader)'", on: terminal)
+      terminal.send(key)
+      try await terminal.wait(for: "child 2")
+      try probe.gate.open()
+      try await probe.log.line(startingWith: "message sent")
+      terminal.line("hello")
+      #expect(try await !terminal.wait(for: "got hello").contains("a message of the host"))
+      try await terminal.wait(for: "a message of the host")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal)
+      // Once only.
+      #expect(terminal.text.split(separator: "a message of the host").count == 2)
+    }
+  }
+
   /// Dash restores no modes, so the terminal has those that the program gives back.
   @Test(arguments: keys, ["stty raw -echo", "stty -echo"])
   func theModesOfAKilledChildAreNotTheShells(key: String, change: String) async throws {

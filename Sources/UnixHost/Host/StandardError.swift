@@ -16,7 +16,7 @@ public enum StandardError {
   /// Control characters are escaped, because a text may quote a file or a peer: no text can begin another line or
   /// control a terminal. While the program has its screen in the terminal, the line is kept, and shown when the program
   /// leaves the screen. A terminal host also keeps the line while another job than the program's shell has the terminal,
-  /// as that job may have a screen of its own.
+  /// or a child process to which it is lent: these may have a screen of their own.
   ///
   /// A line that cannot be written is lost. Standard error may accept no output, for example a full pipe or a terminal
   /// that is not read. Then the first line waits for a quarter of a second, and later lines do not wait.
@@ -28,19 +28,28 @@ public enum StandardError {
   /// - Parameter text: the line, without a line end.
   public static func writeLine(_ text: String) {
     let line = Array("\(text.printable)\n".utf8)
-    if keepsLines.withLock({ $0 }), belongsToAnotherJob, unixhost_stderr_keep(line, line.count) { return }
+    if isAnothersScreen, unixhost_stderr_keep(line, line.count) { return }
     _ = unixhost_stderr_write(line, line.count)
   }
 }
 
 extension StandardError {
-  /// Whether a host shows kept lines later.
-  static let keepsLines = Guarded(false)
+  /// The lines that a host shows later.
+  enum Keeping: Sendable {
+    case none
+    case ofAnotherJobsTerminal
+    /// A child process to which the terminal is lent may be in the program's own group.
+    case ofLentTerminal
+  }
 
-  /// Whether standard error is a terminal that another job owns, which is not the program's shell.
-  static var belongsToAnotherJob: Bool {
-    let group = tcgetpgrp(STDERR_FILENO)
-    return group >= 0 && group != getpgrp() && group != ProcessTree.live.shellGroup(of: getpid()) && group != getsid(0)
+  static let keeping = Guarded(Keeping.none)
+
+  /// Whether standard error is a terminal with the screen of another program, which is not the program's shell.
+  private static var isAnothersScreen: Bool {
+    let keeping = keeping.withLock { $0 }
+    guard keeping != .none, case let group = tcgetpgrp(STDERR_FILENO), group >= 0 else { return false }
+    return keeping == .ofLentTerminal
+      || group != getpgrp() && group != ProcessTree.live.shellGroup(of: getpid()) && group != getsid(0)
   }
 }
 

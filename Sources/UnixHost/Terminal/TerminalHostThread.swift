@@ -67,7 +67,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   override func begin() {
-    StandardError.keepsLines.withLock { $0 = true }
+    StandardError.keeping.withLock { $0 = .ofAnotherJobsTerminal }
     ExitFlush.begin(terminal)
     if device.strayStream >= 0, let missing = device.missing {
       HostMessage(
@@ -83,7 +83,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     // Without this a script that has started the program would become a background job of a child that still runs.
     device.endBorrowing()
     ExitFlush.end()
-    StandardError.keepsLines.withLock { $0 = false }
+    StandardError.keeping.withLock { $0 = .none }
     if unixhost_stderr_tend() { device.showLateErrors() }
     device.close()
   }
@@ -331,7 +331,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       if error == nil {
         // A program without a screen writes no lines, either, while a child process has the terminal.
         endLines()
-        device.isLent = true
+        setLent(true)
       }
       parts.mailbox.send { [terminal] in terminal.lendingDidBegin(error) }
     case .bringToForeground(let group): device.bringToForeground(group)
@@ -341,7 +341,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       // Only then: in the background, the shell may be about to take the terminal from a job that has ended.
       if machine.phase == .foreground { device.takeAbandonedForeground() }
     case .confirmEndOfLending:
-      device.isLent = false
+      setLent(false)
       parts.mailbox.send { [terminal] in terminal.lendingDidEnd() }
     case .requestDisplay: requestDisplay()
     case .send(let delivery): send(delivery)
@@ -397,6 +397,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if let size = device.size { terminal.setSize(size) }
     terminal.setHeld(true)
     return true
+  }
+
+  private func setLent(_ isLent: Bool) {
+    device.isLent = isLent
+    StandardError.keeping.withLock { $0 = isLent ? .ofLentTerminal : .ofAnotherJobsTerminal }
   }
 
   private func giveTerminalBack(within time: Duration) -> [Event] {
