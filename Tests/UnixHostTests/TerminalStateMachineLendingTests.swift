@@ -104,6 +104,23 @@ import Testing
     #expect(host(.lending(.end)) == [.endForegroundOfBorrower, .lookAtTerminal])
   }
 
+  /// The host waits for the child to stop, and looks at the signals once more before it stops itself.
+  @Test func anOrderThatComesJustBeforeTheStopCancelsIt() {
+    var host = borrower()
+    host.beginStop()
+    #expect(host.finish().last == .stopSelf)
+    for signal in [CaughtSignal.terminate, .interrupt, .quit, .hangUp, .continue] {
+      #expect(host.machine.cancelsStop([SignalRecord(signal: .windowChange), SignalRecord(signal: signal)]))
+    }
+    // The keys of the child, and a second Ctrl-Z.
+    for signal in [CaughtSignal.interrupt, .quit, .stop] {
+      #expect(!host.machine.cancelsStop([SignalRecord(signal: signal, isFromKernel: true)]))
+    }
+    #expect(host.signals(.terminate) == [])
+    let next = host.deliveries + 1
+    #expect(host(.stopEnded(wasContinued: true)).contains(send(next, .shutDown, "SIGTERM")))
+  }
+
   /// Nothing is said on the child's screen, and the kernel may have stopped the child.
   @Test func aStopThatIsRefusedOnlyContinuesTheChild() {
     var host = borrower()

@@ -429,6 +429,14 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     tellLogind(.processWillStop)
     endLines()
     if machine.isLent { device.stopBorrower() }
+    // The last lines and the child may have taken half a second, and an order that has come meanwhile would have no effect
+    // before the next SIGCONT.
+    let late = signals.drain()
+    if machine.cancelsStop(late) {
+      device.continueBorrower()
+      tellLogind(.processDidContinue)
+      return [.signals(late), .stopEnded(wasContinued: true)]
+    }
     // The shell sees the program's group stop; `fg` gives that group the terminal.
     device.takeForeground()
     // Any pause from here on is the stop.
@@ -440,7 +448,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     watch.showLife()
     // Signals that were pending during the stop are now delivered to all threads at once. Handlers on other threads may
     // run slightly later, and a SIGTERM among them must not find the program on its way to the foreground.
-    var records = signals.drain()
+    var records = late + signals.drain()
     var waiting = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
     for _ in 0..<Self.settlingRounds where poll(&waiting, 1, Self.settlingTime) != 0 { records += signals.drain() }
     return [.signals(records), .stopEnded(wasContinued: wasContinued)]

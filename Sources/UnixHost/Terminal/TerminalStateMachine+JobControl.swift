@@ -197,6 +197,17 @@ extension TerminalStateMachine {
     }
   }
 
+  /// Whether signals that have arrived just before the stop cancel it: orders to end, and SIGCONT.
+  func cancelsStop(_ records: [SignalRecord]) -> Bool {
+    records.contains { record in
+      switch record.signal {
+      case .terminate, .interrupt, .quit, .hangUp: !isForBorrower(record)
+      case .continue: true
+      case .stop, .backgroundRead, .backgroundWrite, .windowChange: false
+      }
+    }
+  }
+
   /// Continues after a stop.
   mutating func resume(wasContinued: Bool) {
     guard phase == .stopped else { return }

@@ -134,7 +134,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     /// Asks whether another process could continue this one if it stopped.
     case predictStop
     /// Stops the process, with its whole group if that is the terminal's foreground group; returns when it is
-    /// continued.
+    /// continued. Signals that have arrived meanwhile may cancel the stop.
     case stopSelf
     /// Reports that the process cannot be stopped here.
     case reportRefusedStop
