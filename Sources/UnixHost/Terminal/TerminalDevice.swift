@@ -112,7 +112,8 @@ struct TerminalDevice {
     // On another thread the process has begun to end.
     guard unixhost_emergency_is_armed() else { return false }
     guard own.set(on: descriptor, while: { look == .foreground }) else {
-      if mayHaveScreen { leaveLost() } else { drop() }
+      // Another job has the terminal, perhaps with a screen of its own.
+      if mayHaveScreen { leaveLost() } else { drop(showsErrors: false) }
       return false
     }
     ownModes = own
@@ -164,7 +165,7 @@ struct TerminalDevice {
   ///
   /// - Parameter output: the last output of the program, which comes before the leaving sequences.
   mutating func giveBack(after output: [UInt8]) {
-    guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
+    guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop(showsErrors: false) }
     guard look == .foreground, foreign.set(on: descriptor, while: { look == .foreground }) else { return leaveLost() }
     unwritten += output
     isLeaving = true
@@ -184,7 +185,11 @@ struct TerminalDevice {
   /// terminal.
   ///
   /// A signal handler may have begun to do so while the terminal was full.
-  mutating func leaveLost() { drop(showsErrors: unixhost_emergency_leave_rest(Self.lossPatience)) }
+  mutating func leaveLost() {
+    // Without a terminal to leave, nothing says whose screen standard error is on.
+    let isArmed = unixhost_emergency_is_armed()
+    drop(showsErrors: isArmed && unixhost_emergency_leave_rest(Self.lossPatience))
+  }
 
   private static let lossPatience: Int32 = 1000
 

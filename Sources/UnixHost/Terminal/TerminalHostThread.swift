@@ -279,7 +279,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       if leaveDeadline != nil, !device.isLeaving { endLeaving(isComplete: true) }
     }
     if let time = leaveDeadline, now >= time {
-      device.drop()
+      device.drop(showsErrors: device.look == .foreground)
       endLeaving(isComplete: false)
     }
   }
