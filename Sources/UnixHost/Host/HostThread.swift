@@ -111,10 +111,13 @@ class HostThread<Machine: HostMachine> {
     if logind?.machine.hasToldOfSleep != true { for fact in suspensions { tell(fact) } }
     if !records.isEmpty { process(.signals(records)) }
     for event in parts.link.take() { process(event) }
+    // Once the host has finished, its descriptors are closed, and the program may have opened others with their numbers.
     guard !isFinished else { return }
     if count > 0 { take(descriptors[(2 + watched.count + logindDescriptors.count)...]) }
+    guard !isFinished else { return }
     for fact in watch.take(descriptors[2..<(2 + watched.count)]) { tell(fact) }
     if deadline.check(at: running, grace: machine.budgets.grace) { process(.deadlinePassed) }
+    guard !isFinished else { return }
     let now = Instant.now
     passTime(now)
     takeLogind(now)

@@ -21,18 +21,18 @@ struct TerminalDevice {
     case refused
   }
 
-  /// The descriptor of the terminal, or -1 without one.
+  /// The descriptor of the terminal, or -1 without one, or after ``close()``.
   ///
   /// As a rule the device is opened again, because non-blocking mode belongs to the open file, and the shell shares that
   /// of descriptor 0.
-  let descriptor: Int32
+  private(set) var descriptor: Int32
   /// The reason why there is no terminal; nil if there is one.
   let missing: MissingTerminal?
   /// A copy of a standard stream that is a terminal, if that of the session was not found; otherwise -1.
   ///
   /// `setsid` starts a program in this way. The host only watches for the end of that terminal; the program may close
   /// the stream itself.
-  let strayStream: Int32
+  private(set) var strayStream: Int32
   /// Whether the program has a screen of its own.
   let hasScreen: Bool
   private let usesRawMode: Bool
@@ -71,7 +71,10 @@ struct TerminalDevice {
   /// Whether the terminal shows escape sequences instead of obeying them.
   static var isDumb: Bool { Environment.variable("TERM") == "dumb" }
 
-  func close() { for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) } }
+  mutating func close() {
+    for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) }
+    (descriptor, strayStream) = (-1, -1)
+  }
 
   /// The owner of the terminal.
   var look: TerminalStateMachine.Look {
