@@ -49,13 +49,10 @@
     /// Logind's own name on the bus; messages from other senders are ignored.
     private var owner: String?
     private var terms = LogindStateMachine.Terms(delay: .seconds(5))
-    private var hasIntroduced = false
     private var session: String?
     private var inhibitor: Int32 = -1
 
-    private var events: [LogindStateMachine.Event] = []
-    /// The news from logind since the last event.
-    private var news: [LogindStateMachine.News] = []
+    private var events = LogindEvents()
 
     private var absence: String? = "logind has not answered yet"
     private var sessionFailure: String?
@@ -90,9 +87,7 @@
       } catch {
         lose(error)
       }
-      flushNews()
-      defer { events = [] }
-      return events
+      return events.take()
     }
 
     func requestInhibitor() {
@@ -144,10 +139,7 @@
       (owner, session) = (nil, nil)
       // Answers that still arrive are those of the former logind.
       questions = questions.filter { $0.value == .match }
-      guard hasIntroduced else { return }
-      hasIntroduced = false
-      flushNews()
-      events.append(.disconnected)
+      events.lose()
     }
 
     private func ask(
@@ -235,10 +227,10 @@
     }
 
     private func finishIntroduction() {
-      guard !hasIntroduced, !questions.values.contains(where: \.isIntroduction) else { return }
-      (hasIntroduced, wasEverConnected, absence) = (true, true, nil)
+      guard !events.hasIntroduced, !questions.values.contains(where: \.isIntroduction) else { return }
+      (wasEverConnected, absence) = (true, nil)
       patience = Self.firstPatience
-      events.append(.connected(terms))
+      events.introduce(terms)
     }
 
     private func takeInhibitor(_ answer: BusMessage) {
@@ -255,9 +247,9 @@
 
     private func takeNews(_ message: BusMessage) {
       if message.isSignal("PrepareForSleep", of: Self.managerInterface) {
-        if let isBeginning = message.readBool() { news.append(.sleep(isBeginning)) }
+        if let isBeginning = message.readBool() { events.append(.sleep(isBeginning)) }
       } else if message.isSignal("PrepareForShutdown", of: Self.managerInterface) {
-        if let isBeginning = message.readBool() { news.append(.shutdown(isBeginning)) }
+        if let isBeginning = message.readBool() { events.append(.shutdown(isBeginning)) }
       } else if message.path == session {
         takeNewsOfSession(message)
       }
@@ -266,20 +258,15 @@
     /// A desktop may lock without a request from logind, and be unlocked with a password; the hint reports both.
     private func takeNewsOfSession(_ message: BusMessage) {
       if message.isSignal("Lock", of: Self.sessionInterface) {
-        news.append(.lock(true))
+        events.append(.lock(true))
       } else if message.isSignal("Unlock", of: Self.sessionInterface) {
-        news.append(.lock(false))
+        events.append(.lock(false))
       } else if message.isSignal("PropertiesChanged", of: Self.propertiesInterface),
         message.readString() == Self.sessionInterface,
         let isLocked = message.readEntry("LockedHint", "b", message.readBool)
       {
-        news.append(.lock(isLocked))
+        events.append(.lock(isLocked))
       }
-    }
-
-    private func flushNews() {
-      if !news.isEmpty { events.append(.news(news)) }
-      news = []
     }
   }
 
