@@ -52,6 +52,25 @@ import Testing
     #expect(isMain(["SYSTEMD_EXEC_PID": "7"], hasTerminal: false))
   }
 
+  /// What tells the manager nothing, or would mean another process to it, is not said.
+  @Test func theProcessIsAnnouncedIfItIsNotTheOneThatWasStarted() {
+    func announced(_ variables: [String: String], process: Int32 = 42) -> Int32? {
+      ProcessFacts(process: process, parent: 7, hasTerminal: false, ancestors: [7, 5, 1]).announcedNumber {
+        variables[$0]
+      }
+    }
+    // Behind wrapper scripts, and under a manager that does not say what it has started.
+    #expect(announced(["SYSTEMD_EXEC_PID": "5"]) == 42)
+    #expect(announced([:]) == 42)
+    #expect(announced(["WATCHDOG_PID": "7"]) == 42)
+    // The manager knows it.
+    #expect(announced(["SYSTEMD_EXEC_PID": "42"]) == nil)
+    #expect(announced(["WATCHDOG_PID": "42"]) == nil)
+    // In a name space of process numbers.
+    #expect(announced(["SYSTEMD_EXEC_PID": "4711"]) == nil)
+    #expect(announced([:], process: 1) == nil)
+  }
+
   /// The manager starts it to reload or stop the unit, and gives it the unit's variables.
   @Test(arguments: [false, true]) func aControlProcessIsNotTheMainOne(hasTerminal: Bool) {
     #expect(!isMain(["MAINPID": "7", "SYSTEMD_EXEC_PID": "42"], hasTerminal: hasTerminal))

@@ -204,7 +204,8 @@ import Testing
     try await ProbeSession.run { probe in
       let script = probe.command("--child 'echo child $((1 + 1)); exec sleep 1000'") + "\nread line\necho got $line\n"
       try probe.directory.write("ulimit -c 0\n" + script, to: "script")
-      try await Shell.bash.run(environment: ["SWIFT_BACKTRACE": "enable=no"], directory: probe.directory.path) { terminal in
+      try await Shell.bash.run(environment: ["SWIFT_BACKTRACE": "enable=no"], directory: probe.directory.path) {
+        terminal in
         terminal.line("sh ./script")
         try await probe.isActive(visit: 1, on: terminal)
         terminal.send("L")

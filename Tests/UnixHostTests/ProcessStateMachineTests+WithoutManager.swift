@@ -12,7 +12,8 @@ extension ProcessStateMachineTests {
     var machine = Machine(
       budgets: Self.budgets,
       terms: Machine.Terms(
-        process: 42, timeoutExtension: .seconds(10), launch: .launch, hangUpReloads: false, mayBeInForeground: true))
+        announcedNumber: 42, timeoutExtension: .seconds(10), launch: .launch, hangUpReloads: false,
+        mayBeInForeground: true))
     #expect(
       machine.handle(.started).first == .send(HostDelivery(id: 1, input: .launch, cause: "launch")))
     _ = machine.handle(.transitionFinished(id: 1))

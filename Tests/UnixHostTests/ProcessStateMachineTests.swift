@@ -15,7 +15,7 @@ import Testing
   func machine(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
     Machine(
       budgets: Self.budgets,
-      terms: Machine.Terms(process: 42, watchdog: watchdog, timeoutExtension: .seconds(10), orders: orders))
+      terms: Machine.Terms(announcedNumber: 42, watchdog: watchdog, timeoutExtension: .seconds(10), orders: orders))
   }
 
   func running(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
@@ -161,7 +161,7 @@ import Testing
   private func asking(_ causes: Set<LifecycleCause>) -> Machine {
     var machine = Machine(
       budgets: Self.budgets,
-      terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), orders: EndOrders(asking: causes)))
+      terms: Machine.Terms(announcedNumber: 42, timeoutExtension: .seconds(10), orders: EndOrders(asking: causes)))
     _ = machine.handle(.started)
     _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
     _ = machine.handle(.transitionFinished(id: 1))
@@ -202,7 +202,8 @@ import Testing
   /// What the manager is told, and when, of an end that takes so long; on a clock of the test's.
   private func end(lasting length: Duration?, within budget: Duration) -> (told: [String], status: Int32?) {
     var machine = Machine(
-      budgets: HostBudgets(willTerminate: budget), terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10)))
+      budgets: HostBudgets(willTerminate: budget),
+      terms: Machine.Terms(announcedNumber: 42, timeoutExtension: .seconds(10)))
     var (now, deadline, extensionDue) = (Duration.zero, Duration?.none, Duration?.none)
     var (told, status) = ([String](), Int32?.none)
     func perform(_ effects: [Effect]) {

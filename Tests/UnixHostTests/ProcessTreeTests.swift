@@ -31,6 +31,17 @@ import Testing
     #expect(tree.shellGroup(of: 30) == nil)
   }
 
+  @Test func theAncestorsEndWhereTheyAreNotVisible() {
+    let processes: [Int32: ProcessTree.Entry] = [
+      5: entry(1, group: 5, session: 5), 10: entry(5, group: 10, session: 5), 20: entry(21, group: 20, session: 5),
+      21: entry(20, group: 20, session: 5), 30: entry(0, group: 30, session: 30),
+    ]
+    let tree = ProcessTree { processes[$0] }
+    #expect(tree.ancestors(of: 10) == [5, 1])
+    #expect(tree.ancestors(of: 20) == [21, 20])
+    #expect(tree.ancestors(of: 30) == [])
+  }
+
   @Test func aJobOfAShellCanStop() {
     #expect(canStop(20, [10: entry(5, group: 10, session: 10), 20: entry(10, group: 20, session: 10)]))
   }

@@ -97,10 +97,14 @@ struct ProcessFacts: Sendable, Hashable {
   var parent: pid_t
   /// Whether it has a controlling terminal.
   var hasTerminal: Bool
+  /// The numbers of its parent, of that one's parent and so on, as far as they are visible.
+  var ancestors: [pid_t] = []
 
   /// The facts of this process.
   static var live: ProcessFacts {
-    ProcessFacts(process: getpid(), parent: getppid(), hasTerminal: TerminalDevice.missing == nil)
+    ProcessFacts(
+      process: getpid(), parent: getppid(), hasTerminal: TerminalDevice.missing == nil,
+      ancestors: ProcessTree.live.ancestors(of: getpid()))
   }
 
   /// Whether a service manager's variables are meant for this process, and not inherited from another one.
@@ -111,9 +115,26 @@ struct ProcessFacts: Sendable, Hashable {
   /// - Parameter variable: a closure that looks a variable up.
   /// - Returns: true if they are.
   func isMainProcess(_ variable: (String) -> String?) -> Bool {
-    func names(_ name: String) -> Bool? { variable(name).flatMap { pid_t($0) }.map { $0 == process } }
-    if names("MAINPID") == false { return false }
+    if names("MAINPID", variable) == false { return false }
     if !hasTerminal || process == 1 || variable(HostKind.variable) == HostKind.service.rawValue { return true }
-    return names("SYSTEMD_EXEC_PID") ?? names("WATCHDOG_PID") ?? (parent == 1)
+    return names("SYSTEMD_EXEC_PID", variable) ?? names("WATCHDOG_PID", variable) ?? (parent == 1)
+  }
+
+  /// The number to announce to the service manager as that of the unit's main process.
+  ///
+  /// The manager reads it in its own PID namespace, where it may mean another process, which the manager would then watch
+  /// instead. If the process that the manager has started is no ancestor of this one, it is outside the namespace.
+  ///
+  /// - Parameter variable: a closure that looks a variable up.
+  /// - Returns: the number; nil if the manager knows it, or would take it for another process.
+  func announcedNumber(_ variable: (String) -> String?) -> pid_t? {
+    if process == 1 || names("WATCHDOG_PID", variable) == true { return nil }
+    guard let started = variable("SYSTEMD_EXEC_PID").flatMap({ pid_t($0) }) else { return process }
+    return started != process && ancestors.contains(started) ? process : nil
+  }
+
+  /// Whether a variable is the number of this process; nil if it is no number.
+  private func names(_ name: String, _ variable: (String) -> String?) -> Bool? {
+    variable(name).flatMap { pid_t($0) }.map { $0 == process }
   }
 }

@@ -33,7 +33,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     beforeForcedExit = nil
     manager = environment.address.flatMap { NotifySocket($0) }
     let terms = ProcessStateMachine.Terms(
-      process: getpid(), watchdog: manager == nil ? nil : environment.watchdog,
+      announcedNumber: environment.announcedNumber, watchdog: manager == nil ? nil : environment.watchdog,
       timeoutExtension: configuration.timeoutExtension,
       orders: EndOrders(asking: configuration.causesThatAsk, insisting: configuration.causesThatInsist))
     super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))
@@ -48,7 +48,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     reloadBudget = .zero
     beforeForcedExit = configuration.beforeForcedExit
     let terms = ProcessStateMachine.Terms(
-      process: getpid(), watchdog: nil, timeoutExtension: .seconds(10),
+      watchdog: nil, timeoutExtension: .seconds(10),
       orders: EndOrders(asking: configuration.causesThatAsk, insisting: configuration.causesThatInsist),
       launch: configuration.launch, hangUpReloads: false, mayBeInForeground: true)
     super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))

@@ -113,8 +113,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
 
   /// The settings of the manager and of the host.
   struct Terms: Sendable, Hashable {
-    /// This process.
-    var process: Int32
+    /// The number of this process, if the manager is to be told that it is the service.
+    var announcedNumber: Int32?
     /// The time without a ping after which the manager considers the service dead; nil without a watchdog.
     var watchdog: Duration?
     /// The time between two pings of the watchdog: half of its time, so that the main actor has the other half to answer.
@@ -182,7 +182,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case .started: start()
     case .signals(let records): for record in records where phase != .ended { take(record) }
     case .transitionFinished(let id): finishTransition(id)
-    case .resourcesHeld: if phase == .starting { enterRunning([.mainProcess(terms.process)]) }
+    case .resourcesHeld: if phase == .starting { enterRunning(terms.announcedNumber.map { [.mainProcess($0)] } ?? []) }
     case .resourcesGivenUp: (awaitsResources, hasGivenUp) = (false, true)
     case .reloaded(let failure): endReload(failure)
     case .mainActorAnswered(let hasGivenUp): takeAnswer(hasGivenUp)

@@ -10,6 +10,8 @@ import Scheduling
 struct ServiceEnvironment: Sendable, Hashable {
   /// The address at which the manager listens; nil without a manager, or for an unsupported kind of socket.
   var address: NotifySocket.Address?
+  /// The number of this process, if the manager is to be told that it is the service.
+  var announcedNumber: pid_t?
   /// The time without a ping after which the manager considers the program dead; nil without a watchdog.
   var watchdog: Duration?
   /// The reason why a manager that the environment names receives no messages; nil if it does, or there is none.
@@ -39,6 +41,7 @@ struct ServiceEnvironment: Sendable, Hashable {
     }
     address = NotifySocket.Address(text)
     if address == nil { obstacle = .isOutOfReach }
+    announcedNumber = facts.announcedNumber(variable)
     let isOurs = variable("WATCHDOG_PID").map { pid_t($0) == facts.process } ?? true
     let microseconds = variable("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
     watchdog = isOurs && microseconds > 0 ? .microseconds(microseconds) : nil

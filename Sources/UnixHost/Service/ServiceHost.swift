@@ -36,6 +36,10 @@ import Scheduling
 /// prints a message, and sends nothing. A program with privileges of its own (set-user-ID, file capabilities) ignores
 /// the variables, as libsystemd does.
 ///
+/// READY names the process (`MAINPID`) if it is not the one that the manager has started, as behind a wrapper script. The
+/// host omits that where the number may mean another process: in a PID namespace that does not contain the process of
+/// `$SYSTEMD_EXEC_PID`, and for process 1.
+///
 /// ``ActivationSocket`` has the sockets that the manager passes to the process.
 ///
 /// A service that is started from a terminal ends when that terminal is closed. To keep it, start it with `nohup`, or

@@ -38,6 +38,18 @@ struct ProcessTree: Sendable {
   /// - Complexity: linear in the number of ancestors in the group.
   func shellGroup(of process: pid_t) -> pid_t? { shell(of: process)?.group }
 
+  /// Returns the ancestors of a process, its parent first, as far as they are visible.
+  func ancestors(of process: pid_t) -> [pid_t] {
+    var ancestors: [pid_t] = []
+    var next = entry(process)?.parent ?? 0
+    // A tree that changes while it is read might contain a cycle.
+    while next > 0, !ancestors.contains(next) {
+      ancestors.append(next)
+      next = entry(next)?.parent ?? 0
+    }
+    return ancestors
+  }
+
   /// Returns the group of the shell that runs the process's job, and the shell's child in the job.
   ///
   /// The method follows the parents while they are in the process's group. The first parent outside it must be in the
