@@ -20,8 +20,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   private var nextHeartbeat: Instant?
   private var nextExtension: Instant?
   private var hasReportedSilence = false
-  /// The latest state message for which the manager had no room; without it, a start would end in a time-out.
-  private var unsent: String?
+  /// The state messages for which the manager had no room; without them, a start or a reload would end in a time-out.
+  private var unsent = UnsentStates()
   /// The terminal from which a service was started; -1 if there is none, or the service shall outlive it.
   private var terminal: Int32 = -1
 
@@ -144,19 +144,20 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     tellManager(text, isState: notices.contains { $0.isState })
   }
 
-  /// Sends a datagram, after an earlier one for which a busy manager had no room.
+  /// Sends a datagram, after earlier ones for which a busy manager had no room.
   private func tellManager(_ text: String, isState: Bool) {
-    // A newer state replaces an older one that was not sent.
-    if isState { unsent = nil } else { retry() }
+    retry()
+    // The states must arrive in order.
+    if isState, !unsent.isEmpty { return unsent.append(text) }
     if manager?.send(text) == false {
-      if isState, errno == EAGAIN { unsent = text }
+      if isState, errno == EAGAIN { unsent.append(text) }
       reportSilence()
     }
   }
 
-  /// Sends the datagram for which the manager had no room before.
+  /// Sends the datagrams for which the manager had no room before.
   private func retry() {
-    if let late = unsent, manager?.send(late) != false || errno != EAGAIN { unsent = nil }
+    unsent.retry { manager?.send($0) != false || errno != EAGAIN }
   }
 
   /// Reports once that messages do not reach the manager.
