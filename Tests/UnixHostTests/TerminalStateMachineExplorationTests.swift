@@ -265,6 +265,7 @@ import Testing
       if holdsTerminal != machine.holdsTerminal { faults.append("is wrong about holding the terminal") }
       if isLeavingTerminal != machine.isLeavingTerminal { faults.append("is wrong about leaving the terminal") }
       if machine.phase != .ended, (machine.lending == .lent) != isBorrowed { faults.append("is wrong about a loan") }
+      if asksForLoan, !machine.hasTerminal { faults.append("has forgotten to refuse a loan") }
       if machine.phase == .foreground, asksForLoan, !isLeavingTerminal { faults.append("has forgotten to lend") }
       if machine.phase == .stopped || machine.phase == .starting { faults.append("stays in \(machine.phase)") }
       switch machine.phase {

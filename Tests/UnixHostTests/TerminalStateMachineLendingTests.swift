@@ -146,6 +146,17 @@ import Testing
     #expect(host.signals(.terminate).contains(.answerLending(.notHeld)))
   }
 
+  /// A program that was started by `nohup` goes on, and would wait for the loan for ever.
+  @Test func aLoanThatHasNotBegunWhenTheTerminalIsGoneIsRefused() {
+    var host = Host.inForeground(ignoresHangUp: true)
+    host.terminalIsStalled = true
+    host(.lending(.begin))
+    let effects = host(.hangUp)
+    #expect(effects.contains(.answerLending(.notHeld)))
+    #expect(effects.last == send(host.deliveries, .endInterruption(.terminalLent), "hang-up"))
+    #expect(host.machine.lending == .none)
+  }
+
   @Test func aBodyThatEndsWhileTheApplicationEndsIsTold() {
     var host = borrower()
     host.signals(.terminate)

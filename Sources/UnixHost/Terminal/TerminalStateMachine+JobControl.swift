@@ -137,6 +137,11 @@ extension TerminalStateMachine {
     case .suspending, .stopped: abandonStop(because: "hang-up")
     case .starting, .background, .leaving, .terminating, .ended: break
     }
+    // The loan would begin when the program has the terminal again.
+    if lending == .asked {
+      refuseLending()
+      send(.endInterruption(.terminalLent), "hang-up")
+    }
   }
 }
 
