@@ -86,6 +86,9 @@ extension RecordingTerminal {
     if !terminal.isHeld {
       recording.clearScreen()
       terminal.setHeld(true)
+      // As with a host, what was begun before does not take the next key for its rest, and a paste ends.
+      take(parser.reset())
+      decoder.forgetUnfinished()
     }
     application.bus.post(
       Terminal.NeedsDisplay(application: application, terminal: terminal, size: terminal.size), from: terminal)
@@ -149,7 +152,11 @@ extension RecordingTerminal {
   /// - Parameter bytes: the bytes.
   public func send(_ bytes: [UInt8]) {
     guard terminal.isHeld else { return }
-    for element in parser.feed(bytes) + parser.flush() {
+    take(parser.feed(bytes) + parser.flush())
+  }
+
+  private func take(_ elements: [TerminalInputParser.Element]) {
+    for element in elements {
       if case .bytes(let bytes) = element {
         post(decoder.decode(bytes) + decoder.flush(), bytes)
       } else {

@@ -82,6 +82,18 @@ import UnixHostTesting
     #expect(program.keys == ["a", "b", "c", .escape, "q"])
   }
 
+  @Test func `What was begun ends when the terminal is taken away`() {
+    let program = Program()
+    program.terminal.send(Array("\u{1B}[200~abc".utf8))
+    program.terminal.takeAway()
+    program.terminal.requestDisplay()
+    program.terminal.send(Array("q\u{1B}[1;".utf8))
+    program.terminal.takeAway()
+    program.terminal.requestDisplay()
+    program.terminal.send(Array("A".utf8))
+    #expect(program.keys == [.paste("abc"), "q", "A"])
+  }
+
   @Test func `A character that is sent in two pieces is one key`() {
     let program = Program()
     let bytes = Array("é".utf8)

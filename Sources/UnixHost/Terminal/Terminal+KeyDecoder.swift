@@ -82,7 +82,7 @@ extension Terminal {
     }
 
     /// Discards an incomplete character or sequence whose rest was discarded; a paste continues to its end.
-    mutating func forgetUnfinished() {
+    package mutating func forgetUnfinished() {
       forgetCharacter()
       if !grammar.isInPaste { grammar = TerminalGrammar() }
     }

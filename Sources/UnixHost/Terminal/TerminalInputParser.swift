@@ -52,7 +52,7 @@ package struct TerminalInputParser: Sendable, Hashable {
   ///
   /// - Returns: the missing bytes of the end of a paste, if the input broke off inside one; otherwise a view that has
   ///   received its beginning would wait for its end for ever.
-  mutating func reset() -> [Element] {
+  package mutating func reset() -> [Element] {
     held = []
     return breakOff()
   }
