@@ -21,14 +21,23 @@ static atomic_int armed_terminal = -1;
 static atomic_bool is_over;
 
 static pid_t armed_process;
-static struct termios found_modes;  // to be given back
-static struct termios own_modes;
+
+// The modes of the terminal. While it is armed again, threads that restore it read one pair, and the other one is written.
+struct modes {
+  struct termios found;  // to be given back
+  struct termios own;
+};
+static struct modes armed_modes[2];
+static atomic_uint modes_place;
+
+static const struct modes *present_modes(void) { return &armed_modes[atomic_load(&modes_place)]; }
+
 static char armed_bytes[UNIXHOST_LEAVE_LIMIT];
 static size_t armed_count;
 static bool armed_blocks;  // a write to the terminal may wait
 
 // The group of the shell that runs this process's job; 0 if it is unknown.
-static pid_t shell_group;
+static atomic_int shell_group;
 
 // In the lower half: how many of the armed bytes have been written. They continue where they were interrupted, because
 // some of them, such as those that pop a stack, must not be written twice. In the upper half: the generation of `left`.
@@ -78,21 +87,41 @@ static void wait_for_writer(void) {
   while ((other = atomic_load(&writer)) != 0 && other != self && unixhost_now() < deadline) {}
 }
 
-void unixhost_emergency_arm(
-    int terminal, pid_t shell, const struct termios *found, const struct termios *own, const char *bytes, size_t count) {
-  unixhost_emergency_disarm();
-  armed_process = getpid();
-  shell_group = shell;
-  found_modes = *found;
-  own_modes = *own;
-  armed_count = count > UNIXHOST_LEAVE_LIMIT ? UNIXHOST_LEAVE_LIMIT : count;
-  memcpy(armed_bytes, bytes, armed_count);
-  armed_blocks = !(fcntl(terminal, F_GETFL) & O_NONBLOCK);
+static void set_modes(pid_t shell, const struct termios *found, const struct termios *own) {
+  unsigned other = 1 - atomic_load(&modes_place);
+  armed_modes[other] = (struct modes){*found, *own};
+  atomic_store(&modes_place, other);
+  atomic_store(&shell_group, shell);
+}
+
+static void begin_stay(void) {
   unsigned generation = (atomic_load(&left) | LEFT_BITS) + 1;
   atomic_store(&left_count, (uint64_t)generation << 32);
   atomic_store(&left, generation | UNIXHOST_NOT_LEFT);
   atomic_store(&is_spoiled, false);
   atomic_store(&input_is_ours, true);
+}
+
+void unixhost_emergency_arm(
+    int terminal, pid_t shell, const struct termios *found, const struct termios *own, const char *bytes, size_t count) {
+  if (count > UNIXHOST_LEAVE_LIMIT) count = UNIXHOST_LEAVE_LIMIT;
+  bool is_armed = atomic_load(&armed_terminal) == terminal && armed_process == getpid();
+  if (is_armed && count == armed_count && memcmp(bytes, armed_bytes, count) == 0) {
+    // The terminal has this program's modes and screen. It stays armed, because another thread may crash meanwhile.
+    wait_for_readers();
+    set_modes(shell, found, own);
+    begin_stay();
+    // A handler that began before leaves the screen of the earlier stay.
+    wait_for_readers();
+    return;
+  }
+  unixhost_emergency_disarm();
+  armed_process = getpid();
+  set_modes(shell, found, own);
+  armed_count = count;
+  memcpy(armed_bytes, bytes, armed_count);
+  armed_blocks = !(fcntl(terminal, F_GETFL) & O_NONBLOCK);
+  begin_stay();
   atomic_store(&armed_terminal, terminal);
   // The restore sets `is_over` and then takes the terminal. This function uses the opposite order, so that one of the two
   // sees the other.
@@ -117,6 +146,13 @@ size_t unixhost_emergency_left_count(void) {
 }
 
 static unsigned current_generation(void) { return atomic_load(&left) & ~LEFT_BITS; }
+
+// The generation, once a thread that arms the terminal again has set both words that have it.
+static unsigned settled_generation(void) {
+  int64_t deadline = unixhost_now() + PATIENCE;
+  while (GENERATION_OF(atomic_load(&left_count)) != current_generation() && unixhost_now() < deadline) {}
+  return current_generation();
+}
 
 // The owner of the armed terminal.
 enum ownership {
@@ -156,7 +192,8 @@ static bool is_as_set(tcflag_t now, tcflag_t own, tcflag_t found) { return ((now
 // Whether the modes are this program's, also if another process has changed one of them. A shell's line editor leaves on
 // at least the keys that make signals. A program that changes no modes has none to give back.
 static bool are_own(const struct termios *now) {
-  const struct termios *own = &own_modes, *found = &found_modes;
+  const struct modes *modes = present_modes();
+  const struct termios *own = &modes->own, *found = &modes->found;
   bool changes = own->c_iflag != found->c_iflag || own->c_oflag != found->c_oflag || own->c_lflag != found->c_lflag;
   return changes && is_as_set(now->c_iflag, own->c_iflag, found->c_iflag) &&
          is_as_set(now->c_oflag, own->c_oflag, found->c_oflag) &&
@@ -215,14 +252,14 @@ static bool leave(int terminal, enum ownership ownership, unsigned generation, i
   // If the shell takes the terminal at this moment, SIGTTOU interrupts the call, and the shell's modes stay; in an
   // orphaned group the call fails with EIO.
   pthread_sigmask(ownership == OURS ? SIG_UNBLOCK : SIG_BLOCK, &only, NULL);
-  bool is_restored = ownership == OURS && tcsetattr(terminal, TCSANOW, &found_modes) == 0;
+  bool is_restored = ownership == OURS && tcsetattr(terminal, TCSANOW, &present_modes()->found) == 0;
   // Keys and reports that the program has not read must not appear at the shell's prompt.
   if (is_restored && atomic_exchange(&input_is_ours, false)) tcflush(terminal, TCIFLUSH);
   // While the signal is blocked, a background process may set the modes and write.
   pthread_sigmask(SIG_BLOCK, &only, NULL);
   // Some shells set no modes of their own for their prompt.
   if (!is_restored && tcgetattr(terminal, &now) == 0 && are_own(&now)) {
-    tcsetattr(terminal, TCSANOW, &found_modes);
+    tcsetattr(terminal, TCSANOW, &present_modes()->found);
   }
   bool is_complete = write_leaving(terminal, generation, deadline);
   atomic_store(&leaver, 0);
@@ -273,7 +310,7 @@ void unixhost_emergency_restore(void) {
     enum ownership ownership = wait_for_shell(terminal, deadline);
     if (may_write(ownership)) {
       wait_for_writer();
-      leave(terminal, ownership, current_generation(), deadline);
+      leave(terminal, ownership, settled_generation(), deadline);
     }
     unixhost_stderr_release(ownership != FOREIGN);
   } else {

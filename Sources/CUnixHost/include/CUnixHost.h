@@ -149,7 +149,8 @@ _Noreturn void unixhost_die_by_signal(int number);
 
 // Arms the terminal: if the process crashes or calls exit, the modes `found` are restored and these bytes, at most
 // UNIXHOST_LEAVE_LIMIT, are written to it. `own` are the modes that the program sets. `shell` is the process group of
-// the shell that runs the program's job, or 0. The function copies all arguments.
+// the shell that runs the program's job, or 0. The function copies all arguments. A terminal that is armed already, with
+// the same bytes, stays armed meanwhile.
 //
 // The terminal is restored only while the process's group, `shell`, or the leader of the session owns it. Another job
 // may have a screen of its own there.
