@@ -30,6 +30,13 @@ import Testing
     #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
   }
 
+  /// Waits until the child has the terminal, which it says by the line that it has read.
+  private func hasTerminal(_ probe: ProbeSession, _ terminal: PseudoTerminal) async throws {
+    try await probe.log.line(startingWith: "second loan: alreadyLent")
+    terminal.line("first")
+    try await terminal.wait(for: "got first")
+  }
+
   private static let lineReader = "echo child $((1 + 1)); read line; echo got $line"
 
   @Test(arguments: keys) func theChildHasTheTerminalAsTheShellLeftIt(key: String) async throws {
@@ -50,13 +57,13 @@ import Testing
   }
 
   @Test(arguments: keys) func theInterruptKeyIsForTheChild(key: String) async throws {
-    try await withChild("trap \"echo interrupted; exit\" INT; echo child $((1 + 1)); read line", key: key) {
-      probe, terminal in
-      try await terminal.wait(for: "child 2")
+    try await withChild("read line; echo got $line; exec cat", key: key) { probe, terminal in
+      try await hasTerminal(probe, terminal)
       terminal.control("C")
-      try await terminal.wait(for: "interrupted")
       try await probe.isActive(visit: 2, on: terminal)
       try await quit(probe, terminal)
+      // What `waitpid` says of a process that SIGINT has killed.
+      #expect(probe.log.lines.contains("child ended with \(SIGINT)"))
       probe.expectRecords(.launch(), .resign("lend"), .activate("lend"), .quit("q"))
     }
   }
@@ -202,14 +209,15 @@ import Testing
   @Test(arguments: [SIGUSR1, SIGSEGV]) func aDeathStopsNoScript(signal: Int32) async throws {
     try Shell.bash.isInstalledOrCancel()
     try await ProbeSession.run { probe in
-      let script = probe.command("--child 'echo child $((1 + 1)); exec sleep 1000'") + "\nread line\necho got $line\n"
+      let child = "read line; echo got $line; exec sleep 1000"
+      let script = probe.command("--child '\(child)'") + "\nread line\necho got $line\n"
       try probe.directory.write("ulimit -c 0\n" + script, to: "script")
       try await Shell.bash.run(environment: ["SWIFT_BACKTRACE": "enable=no"], directory: probe.directory.path) {
         terminal in
         terminal.line("sh ./script")
         try await probe.isActive(visit: 1, on: terminal)
         terminal.send("L")
-        try await terminal.wait(for: "child 2")
+        try await hasTerminal(probe, terminal)
         try probe.signal(signal)
         terminal.line("hello")
         let end = try await terminal.prompt()
