@@ -4,6 +4,12 @@
   package import Foundation
 #endif
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 extension Data {
   /// Decodes a value from JSON that may be damaged.
   ///
@@ -15,7 +21,11 @@ extension Data {
     func damage(_ what: String) -> DecodingError {
       .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: what))
     }
-    if contains(0) { throw damage("the JSON has a NUL byte") }
+    // Many times as fast as `contains(0)`, which would take longer than the decoder.
+    let hasNUL = withUnsafeBytes { bytes in
+      bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+    }
+    if hasNUL { throw damage("the JSON has a NUL byte") }
     if let last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") {
       throw damage("the JSON ends with an opening bracket")
     }
