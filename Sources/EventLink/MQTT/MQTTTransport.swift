@@ -160,13 +160,16 @@
       try await withTaskCancellationHandler(operation: body) { connection.end(because: "the task was cancelled") }
     }
 
-    private static func firstLine(of path: String) throws(MQTTError) -> String {
+    /// Returns the first line of a file, which may end as on Windows; MQTT knows no password of more than 65,535 bytes.
+    static func firstLine(of path: String) throws(MQTTError) -> String {
       guard let file = fopen(path, "re") else { throw MQTTError("the password in \(path) cannot be read") }
       defer { fclose(file) }
-      var bytes = [CChar](repeating: 0, count: 1_024)
+      var bytes = [CChar](repeating: 0, count: 65_535 + 3)
       guard fgets(&bytes, Int32(bytes.count), file) != nil else { throw MQTTError("there is no password in \(path)") }
-      let line = bytes.prefix { $0 != 0 && $0 != CChar(bitPattern: UInt8(ascii: "\n")) }
-      return String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      var line = bytes.prefix { $0 != 0 && $0 != CChar(bitPattern: UInt8(ascii: "\n")) }.map { UInt8(bitPattern: $0) }
+      if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      guard line.count <= 65_535 else { throw MQTTError("the password in \(path) has more than 65,535 bytes") }
+      return String(decoding: line, as: UTF8.self)
     }
   }
 
