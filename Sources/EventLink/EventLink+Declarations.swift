@@ -59,7 +59,7 @@ extension EventLink {
       try check(type, topic)
       topics.append(
         try hub.send(type, as: topic, quality: quality, coding: coding) {
-          $0.subscribe(to: E.self, label: "EventLink", $1)
+          $0.subscribe(to: E.self, priority: .beforeAll(of: E.self), label: "EventLink", $1)
         })
     }
 
@@ -77,7 +77,7 @@ extension EventLink {
       try check(type, topic)
       topics.append(
         try hub.send(type, as: topic, quality: quality, coding: coding) { bus, handler in
-          bus.subscribe(to: E.self, label: "EventLink") { handler($0) }
+          bus.subscribe(to: E.self, priority: .beforeAll(of: E.self), label: "EventLink") { handler($0) }
         })
     }
 
@@ -188,5 +188,13 @@ extension EventLink {
       if !filters.contains(text) { filters.append(text) }
       return filter
     }
+  }
+}
+
+extension EventBus.Priority {
+  /// The priority whose handlers are called first: a handler that posts once more must not come before the link has numbered
+  /// the event.
+  fileprivate static func beforeAll(of type: any EventBus.Event.Type) -> Self {
+    Self(rawValue: type.isReversed ? .min : .max)
   }
 }

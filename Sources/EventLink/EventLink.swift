@@ -152,7 +152,8 @@ public final class EventLink: Sendable {
     herald?.announce(application, hub, isLast: isLast)
   }
 
-  /// Returns when the task is cancelled, the phase closes or the link is closed; throws when the connection breaks.
+  /// Returns when the task is cancelled, the phase closes, the link is closed, or an `open` that is under way fails; throws when
+  /// the connection breaks.
   ///
   /// - Throws: ``LinkError/connectionEnded(reason:)`` or ``LinkError/isNotOpen``.
   public func run() async throws {
@@ -184,11 +185,12 @@ public final class EventLink: Sendable {
   /// next connection.
   public func close() async {
     let hasSentAll = OneShot<Bool>()
-    let (connection, isUp) = state.withLock { state in
-      guard state.isOpen, state.reason == nil else { return (state.connection, false) }
-      state.closes.append(hasSentAll)
-      return (state.connection, true)
+    let present: (connection: Int, isUp: Bool)? = state.withLock { state in
+      guard state.isOpen else { return nil }
+      if state.reason == nil { state.closes.append(hasSentAll) }
+      return (state.connection, state.reason == nil)
     }
+    guard let (connection, isUp) = present else { return }
     if isUp {
       await announce(isLast: true)
       hub.take(.finish(self))

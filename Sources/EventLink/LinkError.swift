@@ -25,7 +25,7 @@ extension LinkError: CustomStringConvertible {
     case .notATopic(let text) where TopicFilter(text) != nil:
       "“\(text)” is a filter, from which events can only be received"
     case .notATopic(let text) where TopicFilter.isOrder(text):
-      "“\(text)” begins with a word for the broker, which sends events without it, and to other links only"
+      "“\(text)” begins with a word for the broker, which sends each event without it, and to one of several links only"
     case .notATopic(let text): "“\(text)” is no topic of MQTT"
     case .twoTypes(let topic): "two types of events are declared on “\(topic)”"
     case .twoQualities(let topic): "“\(topic)” is declared with two qualities"

@@ -22,6 +22,7 @@ public import Observation
   let place: String
   var change = ValueChange.none
   var hasUnreadableEntry = false
+  private(set) var restoredEntry: Data?
 
   init(
     _ name: StateDocument.Name, _ value: Value, _ migration: SavedState.Migration<Value>, at place: String,
@@ -78,6 +79,8 @@ enum ValueChange {
   var change: ValueChange { get set }
   /// Whether what was saved could not be decoded, so that the next save keeps it beside the new value.
   var hasUnreadableEntry: Bool { get set }
+  /// The JSON of the entry that was restored, if it was one that another program had kept; nil otherwise.
+  var restoredEntry: Data? { get }
   /// The type and the place of the value, for messages.
   var text: String { get }
   /// Returns what encodes the present value on any thread.
@@ -112,6 +115,7 @@ extension SavedValue: AnySavedValue {
         let value = try migration.decode(entry)
         registrar.withMutation(of: self, keyPath: \.value) { stored = value }
         change = entry.version == version && !entry.isKept ? .none : .changed
+        restoredEntry = entry.version == version && entry.isKept ? entry.json : nil
         return failure
       } catch { failure = failure ?? error }
     }

@@ -124,6 +124,19 @@ import Testing
     #expect(there.bus.latest(of: Temperature.self)?.degrees == 1)
   }
 
+  @Test func `numbers an event before a handler posts another one (1, 8)`() async throws {
+    let (here, there) = (try sharing(.atLeastOnce), try sharing(.atLeastOnce))
+    for process in [here, there] { try await process.system.play("launch") }
+    let subscription = here.bus.subscribe(to: Temperature.self, priority: .high) { [bus = here.bus] event in
+      if event.degrees == 1 { bus.post(Temperature(degrees: 2)) }
+    }
+    here.bus.post(Temperature(degrees: 1))
+    try await settle(here, there)
+    for process in [here, there] { #expect(process.bus.latest(of: Temperature.self)?.degrees == 2) }
+    #expect(there.take().filter { $0.hasSuffix("degrees") } == ["1 degrees", "2 degrees"])
+    subscription.cancel()
+  }
+
   /// Its handler posts before the other event is posted here, and after it came to the broker.
   @Test(arguments: [false, true])
   func `has as the latest what the broker has, though it posted between two events that arrived (8, 9)`(

@@ -126,7 +126,7 @@ public import PubSub
   }
 
   /// The link is about to be opened; what the broker announces from now on is true now.
-  func linkWillOpen() { unconfirmed = connected }
+  func linkWillOpen() { (isCurrent, unconfirmed) = (false, connected) }
 
   /// The link has been open for so long that the broker has announced what it keeps, and each process has connected again.
   ///

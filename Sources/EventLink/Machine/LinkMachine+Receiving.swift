@@ -136,10 +136,11 @@ extension LinkMachine {
 
   /// Whether an event of a sticky topic that was posted before is posted again.
   ///
-  /// Fleets take each announcement that the broker gives: one that it gives again on a new connection still holds.
+  /// Fleets take an announcement again that still is the latest: one that the broker gives again on a new connection holds.
   private mutating func isPostedAgain(_ event: CloudEvent, on topic: String, by link: LinkID) -> Bool {
-    let isLatestAgain = isLatestAgain(EventIdentity(event), on: topic, by: link)
-    return isLatestAgain || event.type == Announcement.type
+    let name = EventIdentity(event)
+    let stillHolds = event.type == Announcement.type && latest[topic]?.event == name
+    return isLatestAgain(name, on: topic, by: link) || stillHolds
   }
 
   /// An event of this process was posted, or the latest one was removed here; the brokers get it later.

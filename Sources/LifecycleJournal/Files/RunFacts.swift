@@ -4,6 +4,7 @@
   import Musl
 #elseif canImport(Darwin)
   import Darwin
+  import MachO
 #endif
 
 /// The facts about the process and the machine that a journal records.

@@ -223,7 +223,7 @@ extension MeasuredPost {
     if let awaited {
       if mailbox.take(event, of: store, .awaited(awaited)) {
         // If the deadline came between the two, it found no event to withdraw.
-        if deadline != nil, wait.isExpired { mailbox.withdraw(awaited) }
+        if deadline != nil, wait.hasExpired(before: awaited) { mailbox.withdraw(awaited) }
         return true
       }
       // If the deadline came between the two, `noteEnds` reports a time-out.

@@ -81,6 +81,11 @@ final class PostWait: Sendable {
 
   var isExpired: Bool { state.withLock { $0.isExpired } }
 
+  /// Whether the deadline came before the handler of a delivery began; one that had begun was cancelled.
+  func hasExpired(before delivery: AwaitedDelivery) -> Bool {
+    state.withLock { $0.isExpired && !$0.slots[delivery.index].isRunning }
+  }
+
   /// Whether the poster has stopped waiting for good.
   var isOver: Bool { state.withLock { $0.isOver } }
 

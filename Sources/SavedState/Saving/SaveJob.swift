@@ -31,6 +31,8 @@ final class SaveJob: Sendable {
     let version: Int
     /// Whether the file's value could not be decoded, so that it is kept.
     let keepsPresent: Bool
+    /// The JSON of the kept one that was restored instead.
+    let restored: Data?
     let encode: @Sendable () throws -> Data
   }
 
@@ -79,7 +81,9 @@ extension SaveJob.Work {
     for snapshot in snapshots {
       do {
         let entry = StateDocument.Entry(name: snapshot.name, version: snapshot.version, json: try snapshot.encode())
-        if result.contents.update(entry, keepsPresent: snapshot.keepsPresent) { isChanged = true }
+        if result.contents.update(entry, keepsPresent: snapshot.keepsPresent, replacing: snapshot.restored) {
+          isChanged = true
+        }
       } catch {
         result.unencoded.append((snapshot.name, SavedState.text(of: error)))
       }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What is in the file: the encoded values by name, in the order in which they first came.
 struct SavedContents: Sendable {
   private(set) var names: [StateDocument.Name] = []
@@ -23,14 +29,15 @@ struct SavedContents: Sendable {
   /// - Parameters:
   ///   - entry: the value in the program's own version.
   ///   - keepsPresent: whether the present one of this version could not be decoded, so that it is kept beside the new one.
+  ///   - replaced: the JSON of the kept one that was decoded instead, and that the new one replaces; nil for none.
   /// - Returns: whether the value differs from the one before.
-  mutating func update(_ entry: StateDocument.Entry, keepsPresent: Bool) -> Bool {
+  mutating func update(_ entry: StateDocument.Entry, keepsPresent: Bool, replacing replaced: Data? = nil) -> Bool {
     guard let index = entries[entry.name]?.firstIndex(where: { $0.version == entry.version && !$0.isKept }) else {
       add(entry)
       return true
     }
     if keepsPresent {
-      keepPresent(beside: entry)
+      keepPresent(beside: entry, replacing: replaced)
       return true
     }
     guard entries[entry.name]![index].json != entry.json else { return false }
@@ -39,12 +46,13 @@ struct SavedContents: Sendable {
   }
 
   /// Puts a new value before the present ones of its version, and keeps as many of these as the format allows.
-  private mutating func keepPresent(beside entry: StateDocument.Entry) {
+  private mutating func keepPresent(beside entry: StateDocument.Entry, replacing replaced: Data?) {
     let present = entries[entry.name]!.filter { $0.version == entry.version }
     entries[entry.name]!.removeAll { $0.version == entry.version }
     var kept: [StateDocument.Entry] = []
     // The newest first; what the new value or a newer one says again is not kept twice.
-    for var old in present where old.json != entry.json && !kept.contains(where: { $0.json == old.json }) {
+    for var old in present
+    where ![entry.json, replaced].contains(old.json) && !kept.contains(where: { $0.json == old.json }) {
       old.isKept = true
       kept.append(old)
     }

@@ -167,7 +167,8 @@ import Scheduling
       taken.append(value)
       snapshots.append(
         SaveJob.Snapshot(
-          name: value.name, version: value.version, keepsPresent: value.hasUnreadableEntry, encode: value.snapshot()))
+          name: value.name, version: value.version, keepsPresent: value.hasUnreadableEntry,
+          restored: value.restoredEntry, encode: value.snapshot()))
     }
     return SaveJob(
       SaveJob.Work(

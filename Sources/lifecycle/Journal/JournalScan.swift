@@ -55,8 +55,9 @@ final class JournalScan {
       }
       return reader
     } catch {
+      if error is FileError { isCutShort = true }
+      guard isCutShort else { throw error }
       // What was read before the failure may be the most important part.
-      isCutShort = true
       try? finish()
       sumUpComplaints()
       guard let error = error as? FileError else { throw error }
@@ -70,6 +71,7 @@ final class JournalScan {
     defer { progress?.clear() }
     while let entry = reader.next() {
       if case .damaged(.unreadable(let error)) = entry.content {
+        isCutShort = true
         throw StandardStreams.Failure(operation: "read \(reader.path)", number: error.number)
       }
       progress?.show(reader.position)

@@ -128,6 +128,20 @@ import Testing
     }
   }
 
+  @Test("of programs that change their values in turn, none pushes out another one's") func changedInTurn() async throws {
+    let device = device()
+    try await process(of: device) { try $0.value("page", default: [false]).value = [true] }
+    for number in 1...6 {
+      try await process(of: device) { state in
+        let value = try state.value("page", default: "")
+        #expect(value.value == (number == 1 ? "" : "text \(number - 1)"))
+        value.value = "text \(number)"
+      }
+      try await process(of: device) { try $0.value("page", default: 0).value = number }
+    }
+    try await next(of: device, "page", default: [false], is: [true])
+  }
+
   @Test("of the values that cannot be decoded the latest four are kept") func mostUndecodable() async throws {
     let device = device()
     try await process(of: device) { try $0.value("page", default: "").value = "text" }
