@@ -33,6 +33,20 @@ extension SocketDelegate: ApplicationDelegate {
     #expect(complaints.map(\.message) == [mistake.complaint.message])
   }
 
+  @Test func `goes on to the end of the application after work has escaped`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    try await system.play("launch")
+    watch.balance.opened("socket")
+    try await system.play("home; wait:6s")
+    // A task of the test itself, which no simulation has; it runs as the system is woken.
+    let task = Task { try await system.clock.sleep(for: .seconds(1)) }
+    let complaints = await watch.end()
+    task.cancel()
+    #expect(Set(complaints.map(\.kind)) == [.escapedWork, .resource])
+    #expect(system.application.state == .notRunning)
+  }
+
   /// A system that is watched, whose application opens a file when the phase begins and closes it when the phase ends.
   private func makeWatchedFile(
     while phase: LifecyclePhase
@@ -223,6 +237,17 @@ extension SocketDelegate: ApplicationDelegate {
     let entries = system.application.ledger.entries.filter { $0.kind == .task }
     #expect(entries.map(\.outcome) == [.failed("Lost()")])
     #expect(await watch.end() == [])
+  }
+
+  @Test func `takes code that outlives its process for no fault of the life cycle`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let task = system.application.beginBackgroundTask(named: "early")
+    task.end()
+    task.end()
+    for _ in 0...1_001 { system.application.beginBackgroundTask(named: "early").end() }
+    try await system.play("launch")
+    #expect(await watch.end().allSatisfy { $0.kind != .lifecycle })
   }
 
   @Test func `says each fault once, and where it was found first`() async throws {

@@ -175,6 +175,41 @@ extension FileDelegate: ApplicationDelegate {
     #expect(try await checker.complaints(about: all.script) == [RunComplaint(.check, "lost")])
   }
 
+  /// Tasks of the program that run in one order of many, which is the fault.
+  @MainActor private final class Typist {
+    private var order: [Int] = []
+    private(set) var isLost = false
+
+    func type(in application: Application) {
+      order = []
+      for number in 0..<4 {
+        application.task {
+          // Off the main actor, whose jobs keep their order.
+          await Task { @concurrent in }.value
+          self.order.append(number)
+          if self.order == [3, 2, 1, 0] { self.isLost = true }
+        }
+      }
+    }
+  }
+
+  @Test func `plays a fault of one order again, though some of the script's actions were ignored`() async throws {
+    func make(_ run: ScriptRun) -> SimulatedSystem {
+      let (system, typist) = (SimulatedSystem(order: run.order), Typist())
+      system.addAction("type") { [application = system.application] in typist.type(in: application) }
+      run.afterEachAction { run.expect(!typist.isLost, "lost") }
+      return system
+    }
+    let checker = try ScriptChecker(alphabet: "launch home open kill do:type task:end:x mode:end:y", of: make)
+    for seed in 0..<10 as Range<UInt64> {
+      let failure = try #require(try await checker.checkRandom(seed: seed * 1_000, count: 200, length: 12).failure)
+      #expect(failure.isRepeatable, "\(failure)")
+      let complaints = try await checker.complaints(about: failure.script, order: failure.order)
+      #expect(complaints == failure.complaints, "\(failure)")
+      #expect("\(failure)".contains("order: .seeded("))
+    }
+  }
+
   @Test func `prunes an action of the user where there is no user, and plays what happens outside`() async throws {
     var played: [String: Int] = [:]
     let report = try await ScriptChecker(alphabet: "launch do:type do:outage") { run in

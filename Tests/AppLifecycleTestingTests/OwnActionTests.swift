@@ -28,6 +28,21 @@ import Testing
     #expect(typed == 1 && failed == 2)
   }
 
+  @Test func `wakes what was due during the slow call of an input that it sends`() async throws {
+    let clock = system.clock
+    var lines: [String] = []
+    system.addAction("sleep") { [application = system.application] in
+      application.task {
+        try await clock.sleep(for: .seconds(1))
+        lines.append("woke")
+      }
+    }
+    system.addAction("leave") { [application = system.application] in application.send(.home) }
+    system.addAction("look") { lines.append("look") }
+    try await system.play("launch; do:sleep; slow:willResignActive:2s; do:leave; do:look")
+    #expect(lines == ["woke", "look"])
+  }
+
   @Test func `may end the application`() async throws {
     system.addAction("quit") { [application = system.application] in application.send(.terminate) }
     try await system.play("launch; do:quit")

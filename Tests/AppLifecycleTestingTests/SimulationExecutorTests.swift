@@ -40,6 +40,27 @@ import Testing
     #expect(traces.count > 30, "of 40 seeds, \(traces.count) orders")
   }
 
+  @Test func `a seed changes nothing in the order of the main actor's jobs`() async throws {
+    for seed in UInt64(0)..<100 {
+      try await withSimulation(order: .seeded(seed)) { clock in
+        let order = Trace()
+        for number in 0..<4 {
+          Task { @MainActor in order.write("\(number)") }
+          Task { @concurrent in }
+        }
+        await clock.settle()
+        #expect(order.lines == ["0", "1", "2", "3"], "seed \(seed)")
+      }
+    }
+  }
+
+  @Test func `external work inside external work is one piece of it`() async throws {
+    try await withSimulation { clock in
+      let answer = await clock.external { await clock.external { 42 } }
+      #expect(answer == 42)
+    }
+  }
+
   @Test func `a thread of the outside world that wakes a task inside is counted, and reported`() async {
     let counted = Guarded(0)
     let error = await #expect(throws: EscapedWork.self) {

@@ -71,6 +71,14 @@ import Testing
     #expect(application.remainingBackgroundTime ?? .zero > .seconds(86_400))
   }
 
+  @Test func `are cut where a manual clock ends`() async throws {
+    let clock = ManualClock()
+    try await clock.advance(to: .init(offset: Duration(attoseconds: .max)))
+    let sleep = Task { try await clock.sleep(for: .seconds(Int64.max)) }
+    sleep.cancel()
+    await #expect(throws: CancellationError.self) { try await sleep.value }
+  }
+
   @Test func `on a clock that cannot sleep have passed at once, also for background tasks`() async {
     let application = Application(delegate: Bare(), configuration: configuration, clock: SleeplessClock())
     await application.handle(.launch)

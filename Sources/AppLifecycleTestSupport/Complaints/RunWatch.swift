@@ -98,11 +98,7 @@ import PubSub
   ///
   /// - Returns: ``complaints``, including those about the end.
   public func end() async -> [RunComplaint] {
-    do throws(EscapedWork) {
-      try await endApplication()
-    } catch {
-      note(error)
-    }
+    await endApplication()
     examine()
     rules.end()
     takeViolations()
@@ -134,27 +130,32 @@ import PubSub
 // MARK: - The end
 
 extension RunWatch {
-  private func endApplication() async throws(EscapedWork) {
+  private func endApplication() async {
     let application = system.application
-    if application.state == .suspended { try await play("wake") }
+    if application.state == .suspended { await play("wake") }
     if !application.openBackgroundTasks.isEmpty {
-      if application.state.isForeground { try await play("home") }
+      if application.state.isForeground { await play("home") }
       let allowance = application.configuration.backgroundTaskAllowance / .milliseconds(1)
       // A duration in a script has twelve digits at most, about thirty years.
-      try await play("wait:\(Int64(min(max(allowance.rounded(.up), 0), 999_999_999_999)))ms")
+      await play("wait:\(Int64(min(max(allowance.rounded(.up), 0), 999_999_999_999)))ms")
       for name in application.openBackgroundTasks { add(.neverEnded(name)) }
-      if application.state == .suspended { try await play("wake") }
+      if application.state == .suspended { await play("wake") }
     }
-    // Each action checks for escaped work at its end.
-    if application.state.isInMemory { try await play("kill") } else { try await system.clock.checkForEscapes() }
+    await play(application.state.isInMemory ? "kill" : "")
   }
 
   /// Whether ``end()`` would only play `kill`.
   var endsByKill: Bool { system.application.state.runsCode && system.application.openBackgroundTasks.isEmpty }
 
-  private func play(_ script: String) async throws(EscapedWork) {
+  /// Plays a script and checks for escaped work; whatever has escaped, the next step follows.
+  private func play(_ script: String) async {
     guard let script = try? Script(script) else { return }
-    try await system.play(script)
+    do throws(EscapedWork) {
+      try await system.play(script)
+      try await system.clock.checkForEscapes()
+    } catch {
+      note(error)
+    }
   }
 }
 

@@ -67,6 +67,8 @@ public func checkRandomScripts(
 ///
 /// - Parameters:
 ///   - script: the script.
+///   - order: the order in which jobs run that are ready at the same time; that of a failure, ``ScriptFailure/order``, if the fault
+///     depends on it.
 ///   - allowed: the kinds of faults that do not fail the check.
 ///   - sourceLocation: the place at which issues are recorded, one for each complaint.
 ///   - make: makes the program under test and its system.
@@ -74,10 +76,11 @@ public func checkRandomScripts(
 /// - Throws: a `ScriptError` for a mistake in the script, or an error of `make`.
 @MainActor @discardableResult
 public func checkScript(
-  _ script: String, allowing allowed: Set<RunComplaint.Kind> = [], sourceLocation: SourceLocation = #_sourceLocation,
+  _ script: String, order: SimulationExecutor.Order = .fifo, allowing allowed: Set<RunComplaint.Kind> = [],
+  sourceLocation: SourceLocation = #_sourceLocation,
   of make: @escaping @MainActor (ScriptRun) throws -> SimulatedSystem
 ) async throws -> [RunComplaint] {
-  let complaints = try await ScriptChecker(allowing: allowed, of: make).complaints(about: script)
+  let complaints = try await ScriptChecker(allowing: allowed, of: make).complaints(about: script, order: order)
   for complaint in complaints {
     Issue.record(Comment(rawValue: "“\(script)”: \(complaint)"), sourceLocation: sourceLocation)
   }

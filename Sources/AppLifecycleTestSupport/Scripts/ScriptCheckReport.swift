@@ -1,3 +1,5 @@
+public import AppLifecycleTesting
+
 /// The result of a check of many scripts.
 public struct ScriptCheckReport: Sendable, Hashable, CustomStringConvertible {
   /// The actions from which the scripts were made.
@@ -35,6 +37,8 @@ public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible 
   /// The seed that makes the same script again, with `checkRandomScripts(seed:count: 1, …)`; nil for a script that was
   /// not random.
   public var seed: UInt64?
+  /// The order of jobs that were ready at the same time; the fault may show in no other one.
+  public var order = SimulationExecutor.Order.fifo
   /// Whether the fault showed again when the script was played again; if not, the script was not shortened.
   public var isRepeatable = true
 
@@ -45,6 +49,9 @@ public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible 
       lines.append("  The fault did not occur again: something in the test depends on more than the script.")
     }
     if foundIn != script { lines.append("Found in “\(foundIn)”.") }
+    if case .seeded(let number) = order {
+      lines.append("Order \(number): checkScript(…, order: .seeded(\(number))) plays the script in the same order.")
+    }
     if let seed { lines.append("Seed \(seed): checkRandomScripts(seed: \(seed), count: 1, …) generates it again.") }
     return lines.joined(separator: "\n")
   }

@@ -50,11 +50,15 @@ import Scheduling
 
   /// Plays one script.
   ///
-  /// - Parameter script: the script; its actions need not be in the alphabet.
+  /// - Parameters:
+  ///   - script: the script; its actions need not be in the alphabet.
+  ///   - order: the order in which jobs run that are ready at the same time, such as ``ScriptFailure/order``.
   /// - Returns: the faults; empty if there are none.
   /// - Throws: a `ScriptError` for a mistake in the script, or an error of `make`.
-  public func complaints(about script: String) async throws -> [RunComplaint] {
-    try await complaints(about: try Script(script).actions.map(\.token), .fifo)
+  public func complaints(
+    about script: String, order: SimulationExecutor.Order = .fifo
+  ) async throws -> [RunComplaint] {
+    try await complaints(about: try Script(script).actions.map(\.token), order)
   }
 
   private func complaints(about script: [String], _ order: SimulationExecutor.Order) async throws -> [RunComplaint] {
@@ -209,8 +213,8 @@ extension ScriptChecker {
 extension ScriptChecker {
   /// Checks long scripts of random actions.
   ///
-  /// Script number *i* has the seed `seed + i`, which determines the actions and ``ScriptRun/order``. Actions that the
-  /// application ignores are left out. Actions that end the process are drawn less often than others, so that processes
+  /// Script number *i* has the seed `seed + i`, which determines the actions and ``ScriptRun/order``. Actions that are
+  /// known to have no effect are left out. Actions that end the process are drawn less often than others, so that processes
   /// live for a while. No wait follows another wait.
   ///
   /// - Parameters:
@@ -242,11 +246,11 @@ extension ScriptChecker {
     return report
   }
 
-  /// Plays random actions up to the first complaint; returns the actions that had an effect.
+  /// Plays random actions up to the first complaint; returns them.
   private func playRandom(_ player: ScriptPlayer, _ length: Int, _ random: inout SplitMix64) async -> [String] {
     var script: [String] = []
     // The number of draws is limited: with the alphabet `launch`, for example, only the first action has an effect.
-    var draws = length * 20
+    var draws = length.multipliedReportingOverflow(by: 20).overflow ? .max : length * 20
     var waited = false
     while script.count < length, draws > 0, !actions.isEmpty {
       draws -= 1
@@ -254,10 +258,10 @@ extension ScriptChecker {
       if kinds[action].endsProcess, Int.random(in: 0..<4, using: &random) > 0 { continue }
       if player.ignores(kinds[action]) || kinds[action].isWait && waited { continue }
       waited = kinds[action].isWait
-      let effect = await player.play(actions[action])
-      let fails = !player.complaints.isEmpty
-      if effect == .done || fails { script.append(alphabet[action]) }
-      if fails { break }
+      _ = await player.play(actions[action])
+      // Also one without an effect: its jobs have drawn random numbers, on which the order of all later ones depends.
+      script.append(alphabet[action])
+      if !player.complaints.isEmpty { break }
     }
     return script
   }
@@ -280,10 +284,10 @@ extension ScriptChecker {
     }
     let text = script.joined(separator: "; ")
     guard try await fails(script) else {
-      return ScriptFailure(script: text, foundIn: text, complaints: complaints, isRepeatable: false)
+      return ScriptFailure(script: text, foundIn: text, complaints: complaints, order: order, isRepeatable: false)
     }
     let shrunk = try await Shrinker.shrink(script, while: fails)
-    return ScriptFailure(script: shrunk.joined(separator: "; "), foundIn: text, complaints: latest)
+    return ScriptFailure(script: shrunk.joined(separator: "; "), foundIn: text, complaints: latest, order: order)
   }
 
   /// The largest number of scripts that are played to find a shorter one with the same fault.

@@ -1,7 +1,6 @@
 internal import Scheduling
 
-/// The jobs that are ready to run; taking the first is cheap, because the space is reclaimed only when the queue is
-/// empty.
+/// The jobs that are ready to run; taking the first is cheap, because the space is reclaimed only when half of it is unused.
 struct JobQueue {
   /// The actor on which a job runs.
   enum Actor {
@@ -16,12 +15,15 @@ struct JobQueue {
   mutating func append(_ job: UnownedJob, for actor: Actor) { jobs.append((job, actor)) }
 
   mutating func popFirst() -> UnownedJob? {
-    guard head < jobs.count else {
-      jobs.removeAll(keepingCapacity: true)
-      head = 0
-      return nil
+    guard head < jobs.count else { return nil }
+    defer {
+      head += 1
+      // A chain of jobs, each of which makes the next one, never leaves the queue empty.
+      if head > jobs.count / 2 {
+        jobs.removeFirst(head)
+        head = 0
+      }
     }
-    defer { head += 1 }
     return jobs[head].job
   }
 
@@ -30,6 +32,7 @@ struct JobQueue {
     guard head < jobs.count else { return }
     var chosen = Int.random(in: head..<jobs.count, using: &random)
     if jobs[chosen].actor == .mainActor { chosen = jobs[head...].firstIndex { $0.actor == .mainActor } ?? chosen }
-    jobs.swapAt(head, chosen)
+    // The others keep their order, too.
+    jobs.insert(jobs.remove(at: chosen), at: head)
   }
 }

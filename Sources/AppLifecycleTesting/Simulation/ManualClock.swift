@@ -168,6 +168,7 @@ extension ManualClock {
   /// - Parameter end: the clock's time afterward.
   /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   @MainActor public func advance(to end: Instant) async throws(EscapedWork) {
+    let end = min(end, Self.latest)
     await executor.driven {
       await settle()
       // `passWithoutWaking` may have advanced the clock beyond `end`: the tasks that slept until then are due, too.

@@ -110,7 +110,7 @@ enum OutsideWork {
       return true
     }
     let visit = SimulationExecutor.visitOfThread
-    if Membership.isNew(task), let executor = visit?.executor ?? Membership.current?.executor {
+    if Membership.isNew(task), let executor = Membership.current?.executor ?? visit?.executor {
       if SimulationExecutor.isExternal { return false }
       executor.adopt(task)
       executor.enqueue(unowned, for: .other)

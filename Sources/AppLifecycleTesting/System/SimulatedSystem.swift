@@ -194,7 +194,10 @@ extension SimulatedSystem {
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
     case .wait(let duration): try await clock.advance(by: duration)
     case .beginTask, .endTask, .beginMode, .endMode, .slow, .failSave, .own:
-      return await clock.running { [weak self] in await self?.performWork(action.kind) }
+      let reason = await clock.running { [weak self] in await self?.performWork(action.kind) }
+      // An action of the test may send an input with a slow call.
+      if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
+      return reason
     }
     return nil
   }

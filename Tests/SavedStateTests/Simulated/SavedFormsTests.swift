@@ -128,7 +128,8 @@ import Testing
     }
   }
 
-  @Test("of programs that change their values in turn, none pushes out another one's") func changedInTurn() async throws {
+  @Test("of programs that change their values in turn, none pushes out another one's") func changedInTurn() async throws
+  {
     let device = device()
     try await process(of: device) { try $0.value("page", default: [false]).value = [true] }
     for number in 1...6 {
