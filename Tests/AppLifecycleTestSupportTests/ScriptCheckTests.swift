@@ -201,7 +201,7 @@ extension FileDelegate: ApplicationDelegate {
       return system
     }
     let checker = try ScriptChecker(alphabet: "launch home open kill do:type task:end:x mode:end:y", of: make)
-    for seed in 0..<10 as Range<UInt64> {
+    for seed in 0..<3 as Range<UInt64> {
       let failure = try #require(try await checker.checkRandom(seed: seed * 1_000, count: 200, length: 12).failure)
       #expect(failure.isRepeatable, "\(failure)")
       let complaints = try await checker.complaints(about: failure.script, order: failure.order)
