@@ -135,7 +135,7 @@ import Testing
     }
     await task.value
     #expect(wasCancelled.value.withLock { $0 } == true)
-    let late = Task<Void, Never> { @MainActor in try? await Task.sleep(for: .seconds(3_600)) }
+    let late = Task<Void, Never> { @MainActor in for await _ in AsyncStream.makeStream(of: Never.self).stream {} }
     operation.start(as: late)
     await late.value
   }

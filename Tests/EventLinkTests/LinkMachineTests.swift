@@ -3,10 +3,10 @@ import Testing
 @testable import EventLink
 
 @Suite struct `The machine of links` {
-  private var machine = LinkMachine(origin: "here")
-  private let now = Duration.seconds(100)
+  var machine = LinkMachine(origin: "here")
+  let now = Duration.seconds(100)
   /// Data in JSON.
-  private let one = [UInt8(ascii: "1")]
+  let one = [UInt8(ascii: "1")]
 
   init() {
     let careful = machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)
@@ -16,7 +16,7 @@ import Testing
   }
 
   /// What the machine wants, as short lines.
-  private mutating func outputs() -> [String] {
+  mutating func outputs() -> [String] {
     machine.takeOutputs().map { output in
       switch output {
       case .send(let message, let number, _):
@@ -41,7 +41,7 @@ import Testing
       isSticky: false, by: 1, at: now)
   }
 
-  private mutating func connect() {
+  mutating func connect() {
     machine.didConnect(1, at: now)
     _ = machine.takeOutputs()
   }
@@ -342,149 +342,6 @@ import Testing
     }
   }
 
-  /// An event of the sticky topic arrives, or its removal.
-  private mutating func stickyArrives(from source: String, _ number: Int, by link: LinkMachine.LinkID = 1) {
-    let id = LinkMachine.id(number, on: "sticky")
-    let event = CloudEvent(id: id, source: source, type: "Level", number: number)
-    machine.receive(
-      LinkMessage(topic: "sticky", payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: true, by: link,
-      at: now)
-  }
-
-  private mutating func removalArrives(by link: LinkMachine.LinkID = 1) {
-    machine.receive(
-      LinkMessage(topic: "sticky", payload: [], quality: .atLeastOnce), isSticky: true, by: link, at: now)
-  }
-
-  private mutating func send(_ content: OutgoingTopic.Content, _ number: Int) {
-    machine.send(content, number: number, on: 2)
-    _ = outputs()
-  }
-
-  @Test mutating func `posts its own sticky event again where another one has taken its place (8)`() {
-    connect()
-    send(.data(one), 1)
-    stickyArrives(from: "here", 1)
-    #expect(outputs() == [])
-    send(.data(one), 2)
-    stickyArrives(from: "there", 1)
-    stickyArrives(from: "here", 2)
-    stickyArrives(from: "here", 2)
-    #expect(outputs() == ["post 1", "post 2"])
-  }
-
-  @Test mutating func `keeps its own sticky event if the broker had the removal before it (8, 9)`() {
-    connect()
-    send(.data(one), 2)
-    removalArrives()
-    #expect(outputs() == [])
-    stickyArrives(from: "here", 2)
-    #expect(outputs() == [])
-    removalArrives()
-    #expect(outputs() == ["remove"])
-    // The link sends it once more, as it was not acknowledged.
-    stickyArrives(from: "here", 2)
-    #expect(outputs() == ["post 2"])
-  }
-
-  /// An acknowledgement is lost, so the event is sent again.
-  @Test mutating func `posts a sticky event again that the broker has again (8)`() {
-    connect()
-    stickyArrives(from: "there", 5)
-    stickyArrives(from: "elsewhere", 9)
-    stickyArrives(from: "there", 5)
-    #expect(outputs() == ["post 5", "post 9", "post 5"])
-    stickyArrives(from: "there", 5)
-    stickyArrives(from: "there", 4)
-    #expect(outputs() == [])
-  }
-
-  @Test mutating func `posts an event of a foreign program again that the broker has again (8, 10)`() {
-    connect()
-    func foreignArrives() {
-      let event = CloudEvent(id: "1", source: "program", type: "Level")
-      machine.receive(
-        LinkMessage(topic: "sticky", payload: event.encoded(with: one), quality: .atMostOnce), isSticky: true, by: 1,
-        at: now)
-    }
-    for _ in 0..<2 { foreignArrives() }
-    #expect(outputs() == ["post 0"])
-    stickyArrives(from: "there", 1)
-    foreignArrives()
-    #expect(outputs() == ["post 1", "post 0"])
-  }
-
-  /// Two links of the origin carry the topic.
-  @Test mutating func `has a sticky event that comes twice, each time after the removal (8, 9)`() {
-    connect()
-    stickyArrives(from: "there", 1)
-    for _ in 0..<2 {
-      removalArrives()
-      stickyArrives(from: "there", 3)
-    }
-    #expect(outputs() == ["post 1", "remove", "post 3", "remove", "post 3"])
-  }
-
-  @Test mutating func `posts a sticky event once that comes by two links, one of them behind (2, 8, 9)`() {
-    machine.addLink(2, carrying: [2])
-    connect()
-    stickyArrives(from: "there", 1)
-    removalArrives()
-    stickyArrives(from: "there", 3)
-    stickyArrives(from: "elsewhere", 1)
-    _ = outputs()
-    stickyArrives(from: "there", 1, by: 2)
-    removalArrives(by: 2)
-    stickyArrives(from: "there", 3, by: 2)
-    #expect(outputs() == [])
-    // Now the second link has brought as much.
-    stickyArrives(from: "elsewhere", 1, by: 2)
-    removalArrives(by: 2)
-    #expect(outputs() == ["remove"])
-  }
-
-  @Test mutating func `does not post again what was overtaken by an own event that waits (2, 8)`() {
-    connect()
-    stickyArrives(from: "there", 5)
-    machine.didDisconnect(1)
-    send(.data(one), 1)
-    connect()
-    stickyArrives(from: "there", 5)
-    stickyArrives(from: "here", 1)
-    #expect(outputs() == [])
-  }
-
-  /// The acknowledgement came, and the event itself did not.
-  @Test mutating func `knows that the broker had its own event before the connection was made again (8)`() {
-    connect()
-    stickyArrives(from: "there", 5)
-    send(.data(one), 1)
-    for number: UInt64 in 0...1 { machine.didAcknowledge(number, by: 1) }
-    machine.didDisconnect(1)
-    connect()
-    _ = outputs()
-    stickyArrives(from: "there", 5)
-    #expect(outputs() == ["post 5"])
-  }
-
-  @Test mutating func `does not take its own removal for another one's (9)`() {
-    connect()
-    send(.removal, 1)
-    send(.data(one), 2)
-    removalArrives()
-    stickyArrives(from: "here", 2)
-    #expect(outputs() == [])
-    removalArrives()
-    #expect(outputs() == ["remove"])
-    // Another event comes to the broker between the next one and its removal.
-    send(.data(one), 3)
-    send(.removal, 4)
-    stickyArrives(from: "here", 3)
-    stickyArrives(from: "there", 1)
-    removalArrives()
-    #expect(outputs() == ["post 1", "remove"])
-  }
-
   @Test mutating func `says when all has been sent`() {
     connect()
     machine.send(.data(one), number: 1, on: 0)
@@ -571,18 +428,4 @@ import Testing
     machine.receive(long, isSticky: false, by: 1, at: now)
     #expect(outputs() == ["rejected: it has more than 1 MiB, the most that a link takes"])
   }
-}
-
-@Suite struct `A filter of topics` {
-  @Test(arguments: [
-    ("a/b", "a/b", true), ("a/b", "a/b/c", false), ("a/+", "a/b", true), ("a/+", "a", false), ("a/#", "a", true),
-    ("a/#", "a/b/c", true), ("#", "a/b", true), ("#", "$SYS/x", false), ("+/x", "$SYS/x", false), ("+", "", true),
-    ("a//b", "a//b", true), ("a/+/b", "a//b", true),
-  ])
-  func `matches as at a broker`(filter: String, topic: String, expected: Bool) throws {
-    #expect(try #require(TopicFilter(filter)).matches(topic) == expected)
-  }
-
-  @Test(arguments: ["", "a/#/b", "a#", "a+/b", "a\0b", String(repeating: "x", count: 513), "a\nb"])
-  func `is refused`(text: String) { #expect(TopicFilter(text) == nil) }
 }

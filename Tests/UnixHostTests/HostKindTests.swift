@@ -55,9 +55,8 @@ import Testing
   /// What tells the manager nothing, or would mean another process to it, is not said.
   @Test func theProcessIsAnnouncedIfItIsNotTheOneThatWasStarted() {
     func announced(_ variables: [String: String], process: Int32 = 42) -> Int32? {
-      ProcessFacts(process: process, parent: 7, hasTerminal: false, ancestors: [7, 5, 1]).announcedNumber {
-        variables[$0]
-      }
+      let facts = ProcessFacts(process: process, parent: 7, hasTerminal: false)
+      return facts.announcedNumber({ variables[$0] }, ancestors: { [7, 5, 1] })
     }
     // Behind wrapper scripts, and under a manager that does not say what it has started.
     #expect(announced(["SYSTEMD_EXEC_PID": "5"]) == 42)

@@ -97,14 +97,10 @@ struct ProcessFacts: Sendable, Hashable {
   var parent: pid_t
   /// Whether it has a controlling terminal.
   var hasTerminal: Bool
-  /// The numbers of its parent, of that one's parent and so on, as far as they are visible.
-  var ancestors: [pid_t] = []
 
   /// The facts of this process.
   static var live: ProcessFacts {
-    ProcessFacts(
-      process: getpid(), parent: getppid(), hasTerminal: TerminalDevice.missing == nil,
-      ancestors: ProcessTree.live.ancestors(of: getpid()))
+    ProcessFacts(process: getpid(), parent: getppid(), hasTerminal: TerminalDevice.missing == nil)
   }
 
   /// Whether a service manager's variables are meant for this process, and not inherited from another one.
@@ -125,12 +121,17 @@ struct ProcessFacts: Sendable, Hashable {
   /// The manager reads it in its own PID namespace, where it may mean another process, which the manager would then watch
   /// instead. If the process that the manager has started is no ancestor of this one, it is outside the namespace.
   ///
-  /// - Parameter variable: a closure that looks a variable up.
+  /// - Parameters:
+  ///   - variable: a closure that looks a variable up.
+  ///   - ancestors: returns the parent's number, that of its parent and so on, as far as they are visible; called only behind a
+  ///     wrapper, because it reads files.
   /// - Returns: the number; nil if the manager knows it, or would take it for another process.
-  func announcedNumber(_ variable: (String) -> String?) -> pid_t? {
+  func announcedNumber(
+    _ variable: (String) -> String?, ancestors: () -> [pid_t] = { ProcessTree.live.ancestors(of: getpid()) }
+  ) -> pid_t? {
     if process == 1 || names("WATCHDOG_PID", variable) == true { return nil }
     guard let started = variable("SYSTEMD_EXEC_PID").flatMap({ pid_t($0) }) else { return process }
-    return started != process && ancestors.contains(started) ? process : nil
+    return started != process && ancestors().contains(started) ? process : nil
   }
 
   /// Whether a variable is the number of this process; nil if it is no number.

@@ -1,0 +1,17 @@
+import Testing
+
+@testable import EventLink
+
+@Suite struct `A filter of topics` {
+  @Test(arguments: [
+    ("a/b", "a/b", true), ("a/b", "a/b/c", false), ("a/+", "a/b", true), ("a/+", "a", false), ("a/#", "a", true),
+    ("a/#", "a/b/c", true), ("#", "a/b", true), ("#", "$SYS/x", false), ("+/x", "$SYS/x", false), ("+", "", true),
+    ("a//b", "a//b", true), ("a/+/b", "a//b", true),
+  ])
+  func `matches as at a broker`(filter: String, topic: String, expected: Bool) throws {
+    #expect(try #require(TopicFilter(filter)).matches(topic) == expected)
+  }
+
+  @Test(arguments: ["", "a/#/b", "a#", "a+/b", "a\0b", String(repeating: "x", count: 513), "a\nb"])
+  func `is refused`(text: String) { #expect(TopicFilter(text) == nil) }
+}
