@@ -49,7 +49,11 @@ import Testing
     let group = "app-lifecycle-manager-\(getpid())"
     let outside = """
       cd /sys/fs/cgroup/systemd && mkdir \(group) || exit 99
+      # A manager that ends removes all empty groups below its own, so it gets one in the second hierarchy as well.
+      unified=/sys/fs/cgroup/unified
+      [ ! -w $unified/cgroup.procs ] || mkdir $unified/\(group) || exit 99
       (echo $BASHPID > \(group)/cgroup.procs
+       [ ! -d $unified/\(group) ] || echo $BASHPID > $unified/\(group)/cgroup.procs
        exec unshare --pid --fork --mount --mount-proc --kill-child bash '\(probe.directory.file("inside.sh"))')
       for hierarchy in /sys/fs/cgroup/*/; do
         [ -d "$hierarchy/\(group)" ] && find "$hierarchy/\(group)" -depth -type d -exec rmdir {} \\;

@@ -19,8 +19,9 @@ struct Freezer {
     guard let root = roots.first(where: { access("\($0)/\(marker)", F_OK) == 0 }) else {
       throw SystemError("no hierarchy at \(roots.joined(separator: " or "))", code: ENOENT)
     }
-    path = "\(root)/app-lifecycle-\(getpid())"
-    guard mkdir(path, 0o755) == 0 else { throw SystemError("mkdir \(path)") }
+    // A process number may be in use twice where containers share the hierarchy.
+    path = "\(root)/app-lifecycle-\(getpid())-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+    try make()
     guard access("\(path)/\(stateFile)", W_OK) == 0 else {
       defer { rmdir(path) }
       throw SystemError("\(path)/\(stateFile)")
@@ -30,7 +31,21 @@ struct Freezer {
   private var stateFile: String { version == .v1 ? "freezer.state" : "cgroup.freeze" }
 
   /// Takes a process into the group.
-  func take(_ pid: Int32) throws { try write("\(pid)", to: "cgroup.procs") }
+  ///
+  /// A systemd that ends beside the test removes groups without processes, so this may have to make it again.
+  func take(_ pid: Int32) throws {
+    for attempt in 1... {
+      do {
+        try make()
+        return try write("\(pid)", to: "cgroup.procs")
+      } catch let error as SystemError where [ENOENT, ENODEV].contains(error.code) && attempt < 10 {}
+    }
+  }
+
+  /// Makes the group, unless it is there.
+  private func make() throws {
+    guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw SystemError("mkdir \(path)") }
+  }
 
   func setFrozen(_ isFrozen: Bool) throws {
     switch version {
