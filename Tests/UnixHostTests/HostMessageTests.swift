@@ -23,7 +23,8 @@ import Testing
     _ name: String, _ kind: LedgerEntry.Kind = .subscriber, isSynchronous: Bool = true, id: UInt64 = 1
   ) -> TracedCall {
     TracedCall(
-      id: id, kind, name, step: "applicationWillTerminate", began: .zero, isSynchronous: isSynchronous)
+      LedgerEntry(kind, name, step: "applicationWillTerminate", began: .zero, duration: .zero), id: id,
+      isSynchronous: isSynchronous)
   }
 
   /// Redirects with a patience that no slow machine uses up.

@@ -42,17 +42,7 @@ public struct TransitionReport: Sendable, Hashable {
   public var overruns: [BudgetOverrun]
 
   /// Creates a report.
-  ///
-  /// - Parameters:
-  ///   - outcome: the outcome of the input.
-  ///   - cause: the cause of the transition.
-  ///   - from: the state before the transition.
-  ///   - to: the state after the transition.
-  ///   - began: the time when the transition began.
-  ///   - duration: the duration of the transition.
-  ///   - entries: the calls of the transition.
-  ///   - overruns: the budgets that were overrun.
-  public init(
+  package init(
     outcome: Outcome, cause: LifecycleCause, from: ApplicationState, to: ApplicationState, began: Duration = .zero,
     duration: Duration = .zero, entries: [LedgerEntry] = [], overruns: [BudgetOverrun] = []
   ) {

@@ -18,11 +18,7 @@ public struct BudgetLedger: Sendable, Hashable {
   public var dropped: Int
 
   /// Creates a ledger.
-  ///
-  /// - Parameters:
-  ///   - transitions: the transitions, oldest first.
-  ///   - dropped: the number of entries that were dropped.
-  public init(transitions: [TransitionReport] = [], dropped: Int = 0) {
+  package init(transitions: [TransitionReport] = [], dropped: Int = 0) {
     (self.transitions, self.dropped) = (transitions, dropped)
   }
 

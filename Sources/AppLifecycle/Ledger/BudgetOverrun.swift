@@ -27,14 +27,7 @@ public struct BudgetOverrun: Sendable, Hashable {
   public var threadShortage: ThreadShortage?
 
   /// Creates an overrun.
-  ///
-  /// - Parameters:
-  ///   - callback: the callback whose budget was overrun.
-  ///   - budget: the length of the budget.
-  ///   - culprits: the names of the code that overran the budget.
-  ///   - operation: the operation that was late outside a tear-down; nil for a budget of the callback itself.
-  ///   - threadShortage: the reason why the culprits may have had no thread to run on; nil if threads were free.
-  public init(
+  package init(
     callback: ApplicationCallback, budget: Duration, culprits: [String], operation: Operation? = nil,
     threadShortage: ThreadShortage? = nil
   ) {

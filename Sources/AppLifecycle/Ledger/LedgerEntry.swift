@@ -53,15 +53,7 @@ public struct LedgerEntry: Sendable, Hashable {
   private let line: Int
 
   /// Creates an entry for code that has a name.
-  ///
-  /// - Parameters:
-  ///   - kind: the kind of code that was called.
-  ///   - name: the name of the code.
-  ///   - step: the purpose of the call.
-  ///   - began: the time when the call began.
-  ///   - duration: the duration of the call.
-  ///   - outcome: the outcome of the call.
-  public init(
+  package init(
     _ kind: Kind, _ name: String, step: String, began: Duration, duration: Duration, outcome: Outcome = .completed
   ) {
     (self.kind, self.step, self.began, self.duration, self.outcome) = (kind, step, began, duration, outcome)

@@ -2,7 +2,7 @@
 ///
 /// An application has a *set* of reasons, and is active only while the set is empty. If a second interruption begins
 /// during the first, the application therefore resigns active only once, and becomes active only when both have ended.
-public struct DeactivationReason: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+public struct DeactivationReason: StringRepresentable {
   /// The name of the reason, which a script writes after `interrupt:`.
   public let rawValue: String
 
@@ -10,11 +10,6 @@ public struct DeactivationReason: RawRepresentable, Hashable, Sendable, Expressi
   ///
   /// - Parameter rawValue: the name.
   public init(rawValue: String) { self.rawValue = rawValue }
-
-  /// Creates a reason with any name from a string literal.
-  ///
-  /// - Parameter value: the name.
-  public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The application is being launched.
   public static let launching: DeactivationReason = "launching"
@@ -32,9 +27,4 @@ public struct DeactivationReason: RawRepresentable, Hashable, Sendable, Expressi
   public static let appSwitcher: DeactivationReason = "appSwitcher"
   /// The terminal or window lost the keyboard focus; with scenes, every window in the foreground.
   public static let focusLost: DeactivationReason = "focusLost"
-}
-
-extension DeactivationReason: CustomStringConvertible {
-  /// The name of the reason.
-  public var description: String { rawValue }
 }

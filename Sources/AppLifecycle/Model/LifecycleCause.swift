@@ -1,5 +1,5 @@
 /// The cause of a transition: an action of the script language, or a host's own text such as `SIGTERM`.
-public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+public struct LifecycleCause: StringRepresentable {
   /// The cause as text, for people and records.
   public let rawValue: String
 
@@ -7,11 +7,6 @@ public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleB
   ///
   /// - Parameter rawValue: the text.
   public init(rawValue: String) { self.rawValue = rawValue }
-
-  /// Creates a cause with any text from a string literal.
-  ///
-  /// - Parameter value: the text.
-  public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// Creates the default cause of an input: its name in the script language.
   package init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
@@ -23,9 +18,4 @@ public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleB
 
   /// Creates the default cause of any input.
   package init(_ input: LifecycleInput) { self.init(rawValue: input.scriptToken) }
-}
-
-extension LifecycleCause: CustomStringConvertible {
-  /// The cause as text.
-  public var description: String { rawValue }
 }

@@ -72,11 +72,4 @@ public struct TracedTransition: Sendable, Hashable, Identifiable {
   public let id: UInt64
   /// The cause of the transition, such as `launch` or `SIGTERM`.
   public let cause: LifecycleCause
-
-  /// Creates a transition, for tests of an interceptor.
-  ///
-  /// - Parameters:
-  ///   - id: its number.
-  ///   - cause: its cause.
-  public init(id: UInt64, cause: LifecycleCause) { (self.id, self.cause) = (id, cause) }
 }

@@ -16,32 +16,13 @@ public struct TracedCall: Sendable, Hashable, Identifiable {
   /// The ledger entry of a call that would end at once.
   private let entry: LedgerEntry
 
-  init(
+  /// Creates the call of an entry.
+  package init(
     _ entry: LedgerEntry, id: UInt64, isSynchronous: Bool, isLongRunning: Bool = false,
     in transition: TracedTransition.ID? = nil
   ) {
     (self.entry, self.id, self.isSynchronous) = (entry, id, isSynchronous)
     (self.isLongRunning, self.transition) = (isLongRunning, transition)
-  }
-
-  /// Creates a call, for tests of an observer or an interceptor.
-  ///
-  /// - Parameters:
-  ///   - id: the number to which the end of the call refers.
-  ///   - kind: the kind of code that is called.
-  ///   - name: the name of the code.
-  ///   - step: the purpose of the call.
-  ///   - began: the time when it began, by the application's clock.
-  ///   - isSynchronous: whether the code occupies the main actor until it returns.
-  ///   - isLongRunning: whether the call may last as long as the program.
-  ///   - transition: the number of the transition that makes the call, or that decided on it.
-  public init(
-    id: UInt64, _ kind: LedgerEntry.Kind, _ name: String, step: String, began: Duration, isSynchronous: Bool = true,
-    isLongRunning: Bool = false, in transition: TracedTransition.ID? = nil
-  ) {
-    self.init(
-      LedgerEntry(kind, name, step: step, began: began, duration: .zero), id: id, isSynchronous: isSynchronous,
-      isLongRunning: isLongRunning, in: transition)
   }
 
   /// The kind of code that is called.
