@@ -93,11 +93,7 @@ extension EventLink {
     ) throws(LinkError) {
       hub.receive(
         type, on: try checkedFilter(type, filter), coding: coding,
-        post: { bus, event, willPost in
-          willPost()
-          LinkPassage.post(event, on: bus)
-        },
-        removeLatest: (type as? any (BusEvent & StickyEvent).Type).map { Self.removal(of: $0) })
+        post: { LinkPassage.post($1, on: $0) }, removeLatest: { $0.numberedRemoval(of: type) })
     }
 
     /// Posts the main-actor events of other processes, on the main actor.
@@ -112,11 +108,8 @@ extension EventLink {
     ) throws(LinkError) {
       hub.receive(
         type, on: try checkedFilter(type, filter), coding: coding,
-        post: { @MainActor bus, event, willPost in
-          willPost()
-          LinkPassage.post(event, on: bus)
-        },
-        removeLatest: (type as? any (MainActorEvent & StickyEvent).Type).map { Self.removal(of: $0) })
+        post: { @MainActor in LinkPassage.post($1, on: $0) },
+        removeLatest: { @MainActor in $0.numberedRemoval(of: type) })
     }
 
     /// Announces the life cycle of the application on a topic, for the fleets of others; see ``Fleet``.
@@ -154,24 +147,6 @@ extension EventLink {
       fleets.append(fleet)
       hub.hearAnnouncements(on: read) { [weak fleet] announcement, topic, bus in
         fleet?.take(announcement, on: topic, bus)
-      }
-    }
-
-    private static func removal<E: BusEvent & StickyEvent>(
-      of type: E.Type
-    ) -> @Sendable (EventBus, @Sendable () -> Void) async -> Void {
-      { bus, willRemove in
-        willRemove()
-        bus.removeLatest(of: type)
-      }
-    }
-
-    private static func removal<E: MainActorEvent & StickyEvent>(
-      of type: E.Type
-    ) -> @Sendable (EventBus, @Sendable () -> Void) async -> Void {
-      { @MainActor bus, willRemove in
-        willRemove()
-        bus.removeLatest(of: type)
       }
     }
 

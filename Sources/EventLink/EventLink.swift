@@ -248,18 +248,12 @@ public final class EventLink: Sendable {
   /// Removes the latest event of a sticky type from the bus, and from the broker for all.
   ///
   /// - Parameter type: the events; they are sent on one of the link's topics.
-  public func removeLatest<E: BusEvent & StickyEvent>(of type: E.Type) {
-    hub.bus.removeLatest(of: type)
-    hub.removeLatest(of: type)
-  }
+  public func removeLatest<E: BusEvent & StickyEvent>(of type: E.Type) { hub.removeLatest(of: type) }
 
   /// Removes the latest event of a sticky type from the bus, and from the broker for all.
   ///
   /// - Parameter type: the events; they are sent on one of the link's topics.
-  @MainActor public func removeLatest<E: MainActorEvent & StickyEvent>(of type: E.Type) {
-    hub.bus.removeLatest(of: type)
-    hub.removeLatest(of: type)
-  }
+  @MainActor public func removeLatest<E: MainActorEvent & StickyEvent>(of type: E.Type) { hub.removeLatest(of: type) }
 
   /// Leaves the connection of a simulated process that has ended, so that the broker notices it.
   private func processDidEnd() {

@@ -31,7 +31,7 @@ import Testing
             finished.wait()
           },
         ]
-        LinkPassage.post(OrderPlaced(id: 1), on: bus)
+        _ = LinkPassage.post(OrderPlaced(id: 1), on: bus)
         withExtendedLifetime(subscriptions) {}
         continuation.resume()
       }

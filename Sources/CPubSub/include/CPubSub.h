@@ -173,7 +173,9 @@ typedef struct pubsub_record {
     /// The depth of the post whose latest handler has not received the event, because its owner had been released or
     /// its subscription to one event had ended; -1 if it has.
     long unheard;
-    long padding[2];  // so that the frames begin on a cache line
+    /// The number of the latest post of a sticky type whose handlers are called, among the changes of the type's latest event.
+    long change;
+    long padding;  // so that the frames begin on a cache line
     /// The first word of the first frame is NULL exactly while the thread has no post under way.
     pubsub_frame frames[PUBSUB_DEEPEST];
 } pubsub_record;

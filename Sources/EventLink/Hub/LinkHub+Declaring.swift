@@ -41,14 +41,14 @@ extension LinkHub {
       let number = machine.addTopic(
         topic, type: type.name.rawValue, quality: quality, isSticky: isSticky, mediaType: coding?.mediaType)
       // Before another thread can find the topic.
-      if number == count { inbox.withLock { $0.numbers.append(0) } }
+      if number == count { inbox.withLock { $0.numbers.append((0, 0)) } }
       return (number, number == count)
     }
     guard machine.withLock({ $0.topics[number].quality }) == quality else { throw .twoQualities(topic: topic) }
     guard isNew else { return number }
     let subscription = subscribe(bus) { [weak self] event in
       guard let self, !LinkPassage.isUnderWay(on: bus) else { return }
-      post(on: number) { try CloudEvent.data(of: event, coding) }
+      post(on: number, change: isSticky ? EventBus.changeOfLatest : nil) { try CloudEvent.data(of: event, coding) }
     }
     declarations.withLock { $0.subscriptions.append(subscription) }
     return number
@@ -58,13 +58,14 @@ extension LinkHub {
   func announce(on topic: String) -> LinkMachine.TopicID {
     machine.withLock { machine in
       let number = machine.addTopic(topic, type: Announcement.type, quality: .atLeastOnce, isSticky: true)
-      inbox.withLock { if $0.numbers.count == number { $0.numbers.append(0) } }
+      inbox.withLock { if $0.numbers.count == number { $0.numbers.append((0, 0)) } }
       return number
     }
   }
 
   /// Removes the latest event of a sticky type here and at the brokers.
-  func removeLatest(of type: any EventBus.Event.Type) {
+  func removeLatest<E: EventBus.Event>(of type: E.Type) {
+    let change = bus.numberedRemoval(of: type)
     // Types of two modules may have one name, and the topics of announcements are declared with a type that is not sent on them.
     let types = declarations.withLock { $0.types }
     let topics = machine.withLock { machine in
@@ -73,37 +74,44 @@ extension LinkHub {
         return topic.isSticky && topic.type == type.name.rawValue && types[topic.name] == ObjectIdentifier(type)
       }
     }
-    for topic in topics { post(on: topic) { nil } }
+    for topic in topics { post(on: topic, change: change) { nil } }
   }
 
   /// Adds a type that is received on the topics of a filter.
   func receive<E: EventBus.Event & Decodable>(
     _ type: E.Type, on filter: TopicFilter, coding: EventLink.Coding<E>?,
-    post: @escaping @Sendable (EventBus, E, _ willPost: @Sendable () -> Void) async -> Void,
-    removeLatest: (@Sendable (EventBus, _ willRemove: @Sendable () -> Void) async -> Void)?
+    post: @escaping @Sendable (EventBus, E) async -> Int, removeLatest: @escaping @Sendable (EventBus) async -> Int
   ) {
     let key = ObjectIdentifier(type)
     let isSticky = type is any StickyEvent.Type
-    let willChange = { @Sendable [weak self] topic in if isSticky { self?.latestWillChange(on: topic) } }
     let receiver = Receiver(
       filter: filter, type: key, name: type.name.rawValue, isSticky: isSticky,
-      post: { bus, payload, topic throws(LinkFormatError) in
+      post: { [weak self] bus, payload, topic throws(LinkFormatError) in
         let event = try CloudEvent.data(of: payload, as: E.self, coding)
-        await post(bus, event) { willChange(topic) }
-      }, removeLatest: { bus, topic in await removeLatest?(bus) { willChange(topic) } })
+        let change = await post(bus, event)
+        self?.latestDidChange(change, on: topic)
+      },
+      removeLatest: { [weak self] bus, topic in
+        if isSticky { self?.latestDidChange(await removeLatest(bus), on: topic) }
+      })
     declarations.withLock { declarations in
       guard !declarations.receivers.contains(where: { $0.filter == filter && $0.type == key }) else { return }
       declarations.receivers.append(receiver)
     }
   }
 
-  /// Notes how many own events the bus has had, as something that came over a link is about to take the place of the last one.
+  /// Notes how many own events the bus has had before the latest one, which came over a link, or before its removal.
   ///
   /// The machine is told of own events later, and would take the last one for the latest.
-  private func latestWillChange(on topic: String) {
+  private func latestDidChange(_ change: Int, on topic: String) {
+    guard change > 0 else { return }
     machine.withLock { machine in
       guard let number = machine.topics.firstIndex(where: { $0.name == topic }) else { return }
-      machine.latest[topic]?.ownBefore = inbox.withLock { $0.numbers[number] }
+      machine.latest[topic]?.ownBefore = inbox.withLock { inbox in
+        let own = inbox.numbers[number]
+        inbox.numbers[number].change = max(own.change, change)
+        return own.change < change ? own.event : own.event - 1
+      }
     }
   }
 

@@ -7,11 +7,23 @@ extension LinkHub {
   private static let (mostPosts, mostBytes) = (10_000, 64 << 20)
 
   /// Takes an event of this process, on the poster's thread.
-  func post(on topic: LinkMachine.TopicID, encode: @escaping @Sendable () throws -> [UInt8]?) {
+  ///
+  /// - Parameters:
+  ///   - topic: the topic on which it is sent.
+  ///   - change: the number of the change of the bus's latest event; nil for a type that is not sticky. Threads that post at the
+  ///     same time come here in any order; what has been replaced meanwhile is not sent, or the broker would keep it.
+  ///   - encode: makes the event's data.
+  func post(
+    on topic: LinkMachine.TopicID, change: Int? = nil, encode: @escaping @Sendable () throws -> [UInt8]?
+  ) {
     let (mustServe, lost) = inbox.withLock { inbox in
       var lost: Post?
-      inbox.numbers[topic] += 1
-      inbox.posts.append(Post(topic: topic, number: inbox.numbers[topic], encode: encode))
+      if let change {
+        guard change > inbox.numbers[topic].change else { return (false, lost) }
+        inbox.numbers[topic].change = change
+      }
+      inbox.numbers[topic].event += 1
+      inbox.posts.append(Post(topic: topic, number: inbox.numbers[topic].event, encode: encode))
       if inbox.posts.count > Self.mostPosts, let first = inbox.posts.popFirst() {
         lost = first
         inbox.dropped[first.topic, default: 0] += 1
@@ -33,7 +45,7 @@ extension LinkHub {
       (machine.links[link]?.progress.keys.filter { !machine.topics[$0].isSticky } ?? []).reduce(
         machine.waiting(on: link)
       ) {
-        $0 + max(numbers[$1] - machine.topics[$1].last - dropped[$1, default: 0], 0)
+        $0 + max(numbers[$1].event - machine.topics[$1].last - dropped[$1, default: 0], 0)
       }
     }
   }

@@ -37,8 +37,8 @@ final class LinkHub: Sendable {
     var settledPosts = 0
     /// The bytes of the messages in `inputs`.
     var bytes = 0
-    /// The number of the latest event of each topic.
-    var numbers: [Int] = []
+    /// The number of the latest event of each topic, and that of the change of the bus's latest event, for a sticky type.
+    var numbers: [(event: Int, change: Int)] = []
     /// How many posts of each topic were dropped, because they came faster than they were encoded.
     var dropped: [LinkMachine.TopicID: Int] = [:]
     var isServed = false

@@ -23,9 +23,11 @@ final class LinkPassage: @unchecked Sendable {
   private init(on bus: EventBus) { self.bus = ObjectIdentifier(bus) }
 
   /// Posts an event that came over a link; the caller of a main-actor event is on the main actor.
-  static func post<E: EventBus.Event>(_ event: E, on bus: EventBus) {
+  ///
+  /// Returns the number of the change of the bus's latest event, 0 for a type that is not sticky.
+  static func post<E: EventBus.Event>(_ event: E, on bus: EventBus) -> Int {
     let passage = LinkPassage(on: bus)
-    $present.withValue(passage) {
+    return $present.withValue(passage) {
       // Objects that are released after the handlers may post; these posts are new events.
       bus.post(event, from: nil) { passage.isOver.store(true, ordering: .releasing) }
     }

@@ -71,7 +71,11 @@ extension LinkMachine {
   mutating func receive(_ message: LinkMessage, isSticky: Bool, by link: LinkID, at now: Duration) {
     if message.payload.isEmpty {
       // Of a topic that is not known as a sticky one, no link has brought anything that is later.
-      guard latest[message.topic] == nil || isLatestAgain(nil, on: message.topic, by: link) else { return }
+      if latest[message.topic] != nil {
+        guard isLatestAgain(nil, on: message.topic, by: link) else { return }
+      } else if isSticky {
+        latest[message.topic] = LatestEvent(event: nil, links: [link])
+      }
       return outputs.append(.removeLatest(topic: message.topic))
     }
     guard message.payload.count <= Self.longestPayload else {

@@ -162,14 +162,22 @@ extension EventBus {
   /// The number of posts under way on this thread, on all buses, nested ones included.
   package static var depthOfPosts: Int { Posting.depth }
 
+  /// The number of the post under way among the changes of its sticky type's latest event, for the first of its handlers alone.
+  package static var changeOfLatest: Int { pubsub_record_of_thread().pointee.change }
+
+  /// Removes the latest event of a sticky type; returns the number of the change.
+  package func numberedRemoval<E: Event>(of type: E.Type) -> Int { core.typedStore(for: type).removeLatest() }
+
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned; main-actor events are
   /// posted on the main actor.
   ///
   /// The post ends after `whenOver`, and may then release what cancelled handlers captured. `whenOver` is not called if the
-  /// post is refused, or if it is the first one of a type and nothing can receive it.
-  package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
-    guard let topic = BusCore.topic(of: E.self, in: tableWord) ?? core.firstTopic(of: E.self) else { return }
-    BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
+  /// post is refused, or if it is the first one of a type and nothing can receive it. Returns the number of the change of the latest
+  /// event, 0 if there was none.
+  @discardableResult
+  package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) -> Int {
+    guard let topic = BusCore.topic(of: E.self, in: tableWord) ?? core.firstTopic(of: E.self) else { return 0 }
+    return BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
       withUnsafePointer(to: event) { event in
         withoutActuallyEscaping(whenOver) { store.postGenerally(event, from: subject, whenOver: $0) }
       }

@@ -101,7 +101,7 @@ extension BusCore {
   static let helpersAreSet: Void = withUnsafePointer(
     to: pubsub_helpers(
       post: { event, topic, subject in
-        store(of: topic)._withUnsafeGuaranteedRef { $0.postGenerally(event, from: Posting.subject(at: subject)) }
+        _ = store(of: topic)._withUnsafeGuaranteedRef { $0.postGenerally(event, from: Posting.subject(at: subject)) }
       },
       housekeep: { topic in
         store(of: topic)._withUnsafeGuaranteedRef { $0.core.housekeep() }

@@ -14,13 +14,17 @@ struct PostUnderWay {
   /// The identifier of the first subscription that does not see the post.
   let firstUnseen: UInt64
   let isReversed: Bool
+  /// The number of the change of a sticky type's latest event.
+  let change: Int
   /// The number of handlers in the block of the topic when the post began.
   fileprivate let handlerCount: Int
 
   /// Begins a post on this thread, or, with an earlier `firstUnseen`, continues one that paused; ends with ``end()``.
   init(
-    on store: HandlerStore, from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil
+    on store: HandlerStore, from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil,
+    change: Int
   ) {
+    self.change = change
     let topic = store.topic
     isReversed = store.isReversed
     // A subscription that is made from now on has this identifier or a higher one.
@@ -55,24 +59,29 @@ struct PostUnderWay {
     for slot in 0..<3 where slots[slot] != nil { pubsub_move_on(frame, slots + slot) }
   }
 
+  /// Notes the change of the latest event for the first handler; a receiver that has been woken may have posted.
+  func beginCalls() { record.pointee.change = change }
+
   /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
   func end() { pubsub_leave(record, depth) }
 }
 
 extension HandlerStore {
-  /// Posts an event at an address on the general path, and calls `whenOver` as soon as the handlers have returned.
+  /// Posts an event at an address on the general path, and calls `whenOver` as soon as the handlers have returned; returns the
+  /// number of the change of the latest event, 0 if there was none.
+  @discardableResult
   final func postGenerally(
     _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, whenOver: (() -> Void)? = nil
-  ) {
-    guard canPost() else { return }
+  ) -> Int {
+    guard canPost() else { return 0 }
     callTracers(with: event, from: subject)
     // Up to three walks: one holds the event, for a sticky event under the sticky lock, so it must not move on from a receiver, which
     // may run the program's code; one wakes the receivers; one calls the handlers.
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
     var hadReceivers = false
-    keepLatest(event, from: subject) {
-      let post = PostUnderWay(on: self, from: subject)
+    keepLatest(event, from: subject) { change in
+      let post = PostUnderWay(on: self, from: subject, change: change)
       begun = post
       hadReceivers = hasReceivers
       if !hadReceivers { return }
@@ -82,17 +91,19 @@ extension HandlerStore {
       }
     }
     // The body is always called.
-    guard let post = begun else { return }
+    guard let post = begun else { return 0 }
     // The walk under the lock still announces the last handler of each block, synchronous ones, too.
     if hadReceivers { post.moveOn() }
     if held.contains(.mustWake) {
       var walk = DeliveryWalk(post)
       Posting.withoutSubject { while let place = walk.next() { place.receiver?.wake() } }
     }
+    post.beginCalls()
     let isReceived = call(event, post, hadReceivers: hadReceivers) || held.contains(.isTaken)
     whenOver?()
     post.end()
     if !isReceived { core.reportUndelivered(event, of: self) }
+    return post.change
   }
 
   var hasReceivers: Bool { pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 }

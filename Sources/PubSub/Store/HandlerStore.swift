@@ -72,13 +72,17 @@ class HandlerStore: @unchecked Sendable {
   }
 
   /// Runs `body`, in which a post begins; for a sticky type, stores the event as the latest one in the same critical section.
-  func keepLatest(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
+  ///
+  /// `body` gets the number of the change of the latest event; 0 for a type that is not sticky.
+  func keepLatest(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: (Int) -> Void) {
     preconditionFailure("a subclass must override this method")
   }
 
-  /// Removes the latest event of a sticky type, and those of all subjects; for good at the end of the bus, as a ``Topic`` may
-  /// still post.
-  func removeLatest(forGood isLast: Bool = false) { preconditionFailure("a subclass must override this method") }
+  /// Removes the latest event of a sticky type, and those of all subjects, and returns the number of the change.
+  ///
+  /// For good at the end of the bus, as a ``Topic`` may still post.
+  @discardableResult
+  func removeLatest(forGood isLast: Bool = false) -> Int { preconditionFailure("a subclass must override this method") }
 
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }

@@ -20,6 +20,8 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   private var ofSubjects: [ObjectIdentifier: KeptEvent] = [:]
   /// The number of subjects at which those that are gone are looked for.
   private var sweepCount = 16
+  /// The number of changes of the latest event; the sticky lock guards it.
+  private var changes = 0
   /// Whether the type is ``WeaklyKept``, so that the store keeps a weak copy of the event.
   private let isWeaklyKept = E.self is any WeaklyKept.Type
 
@@ -37,8 +39,9 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     event.assumingMemoryBound(to: E.self).pointee
   }
 
-  override func keepLatest(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
-    guard isSticky else { return body() }
+  override func keepLatest(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: (Int) -> Void)
+  {
+    guard isSticky else { return body(0) }
     let event = event.assumingMemoryBound(to: E.self)
     let kept = subject == nil ? nil : keptEvent(event, subject)
     // What is replaced is released after the lock: a deinitializer may call the bus.
@@ -47,6 +50,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
       if isWeaklyKept { initializeWeakly(new, event) } else { new.initialize(to: event.pointee) }
       var hadLatest = false
       underStickyLock {
+        changes += 1
         if keepsLatest {
           hadLatest = replaceLatest(by: new, former)
           if let subject, let kept { keep(kept, of: subject, &released) }
@@ -55,7 +59,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
           former.moveInitialize(from: new, count: 1)
           hadLatest = true
         }
-        body()
+        body(changes)
       }
       if hadLatest { former.deinitialize(count: 1) }
     }
@@ -127,10 +131,14 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
 
   func latest(from subject: (any AnyObject & Sendable)?) -> E? { underStickyLock { latestUnderLock(from: subject) } }
 
-  override func removeLatest(forGood isLast: Bool = false) {
+  @discardableResult
+  override func removeLatest(forGood isLast: Bool = false) -> Int {
     var removed: [ObjectIdentifier: KeptEvent] = [:]
+    var change = 0
     withTwoPlaces { _, former in
       let hadLatest = underStickyLock {
+        changes += 1
+        change = changes
         if isLast { keepsLatest = false }
         swap(&removed, &ofSubjects)
         return replaceLatest(by: nil, former)
@@ -138,5 +146,6 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
       if hadLatest { former.deinitialize(count: 1) }
     }
     withExtendedLifetime(removed) {}
+    return change
   }
 }

@@ -42,6 +42,8 @@ package final class MeasuredPost: @unchecked Sendable {
   private var wait: PostWait?
   private var token: WaitToken?
   private var isAbandoned = false
+  /// The number of the change of a sticky type's latest event.
+  private var change = 0
 
   init<E: EventBus.Event>(
     _ event: E, from subject: EventBus.Subject?, within wider: EventBus.Subject? = nil, on bus: EventBus,
@@ -60,7 +62,7 @@ package final class MeasuredPost: @unchecked Sendable {
     }
     withUnsafePointer(to: event) { event in
       store.callTracers(with: event, from: subject)
-      store.keepLatest(event, from: subject) { firstUnseen = store.core.nextID }
+      store.keepLatest(event, from: subject) { (firstUnseen, change) = (store.core.nextID, $0) }
     }
   }
 
@@ -144,7 +146,8 @@ extension MeasuredPost {
         return true
       }
 
-      let post = PostUnderWay(on: store, from: subject, within: wider, before: firstUnseen)
+      let post = PostUnderWay(on: store, from: subject, within: wider, before: firstUnseen, change: change)
+      post.beginCalls()
       var walk = DeliveryWalk(post, from: position)
       if let lastPriority { walk.skip(through: lastPriority) }
       observer.handlersFollow(walk.remaining)
