@@ -49,7 +49,7 @@ public final class EventLink: Sendable {
     var reason: String?
     /// The calls of `run` and `close` that wait.
     var runs: [OneShot<Bool>] = []
-    var closes: [OneShot<Bool>] = []
+    var closes: [(connection: Int, end: OneShot<Bool>)] = []
     var hasOverflowed = false
 
     func isUp(_ number: Int) -> Bool { connection == number && isOpen && reason == nil }
@@ -134,7 +134,7 @@ public final class EventLink: Sendable {
       // Not if the link was closed meanwhile, and opened again: the transport has another connection then.
       guard isLatest(connection) else { throw error }
       await transport.disconnect()
-      if setClosed(connection) { hub.take(.closed(self)) }
+      if setClosed(connection) { hub.take(.closed(self, connection: connection)) }
       throw error
     }
     await announce()
@@ -154,6 +154,9 @@ public final class EventLink: Sendable {
 
   /// Returns when the task is cancelled, the phase closes, the link is closed, or an `open` that is under way fails; throws when
   /// the connection breaks.
+  ///
+  /// As the `run` of a managed resource it then has the link opened again, because `onReturn` is `.invalidate` by default; `unmanage`
+  /// the resource to close the link for good.
   ///
   /// - Throws: ``LinkError/connectionEnded(reason:)`` or ``LinkError/isNotOpen``.
   public func run() async throws {
@@ -187,19 +190,19 @@ public final class EventLink: Sendable {
     let hasSentAll = OneShot<Bool>()
     let present: (connection: Int, isUp: Bool)? = state.withLock { state in
       guard state.isOpen else { return nil }
-      if state.reason == nil { state.closes.append(hasSentAll) }
+      if state.reason == nil { state.closes.append((state.connection, hasSentAll)) }
       return (state.connection, state.reason == nil)
     }
     guard let (connection, isUp) = present else { return }
     if isUp {
       await announce(isLast: true)
-      hub.take(.finish(self))
+      hub.take(.finish(self, connection: connection))
       let isSent = await withTaskCancellationHandler {
         await hasSentAll.value
       } onCancel: {
         hasSentAll.settle(false)
       }
-      state.withLock { state in state.closes.removeAll { $0 === hasSentAll } }
+      state.withLock { state in state.closes.removeAll { $0.end === hasSentAll } }
       // Another call may have closed the link meanwhile, and the link may have been opened again.
       guard isConnection(connection) else { return }
       // An end in order has no will, so the last announcement must not be left behind.
@@ -209,7 +212,7 @@ public final class EventLink: Sendable {
     endRuns(of: connection)
     await transport.disconnect()
     guard setClosed(connection) else { return }
-    hub.take(.closed(self))
+    hub.take(.closed(self, connection: connection))
     await tellFleetsOfEnd(of: connection)
   }
 
@@ -257,14 +260,14 @@ public final class EventLink: Sendable {
 
   /// Leaves the connection of a simulated process that has ended, so that the broker notices it.
   private func processDidEnd() {
-    let (wasOpen, waiting) = state.withLock { state in
+    let (connection, waiting): (Int?, [OneShot<Bool>]) = state.withLock { state in
       defer { (state.isOpen, state.runs, state.closes) = (false, [], []) }
-      return (state.isOpen, state.runs + state.closes)
+      return (state.isOpen ? state.connection : nil, state.runs + state.closes.map(\.end))
     }
     for wait in waiting { wait.settle(false) }
-    guard wasOpen else { return }
+    guard let connection else { return }
     (transport as? any VanishingTransport)?.vanish()
-    hub.take(.closed(self))
+    hub.take(.closed(self, connection: connection))
   }
 
   @MainActor private func tellFleetsOfEnd(of connection: Int) {
@@ -308,7 +311,7 @@ public final class EventLink: Sendable {
       guard state.connection == connection, state.reason == nil else { return nil }
       state.reason = reason
       defer { (state.runs, state.closes) = ([], []) }
-      return (state.runs, state.closes)
+      return (state.runs, state.closes.map(\.end))
     }
     guard let waiting else { return }
     for run in waiting.runs { run.settle(true) }
@@ -316,7 +319,7 @@ public final class EventLink: Sendable {
     await tellFleetsOfEnd(of: connection)
   }
 
-  func hasSentAll() {
-    for close in state.withLock({ $0.closes }) { close.settle(true) }
+  func hasSentAll(on connection: Int) {
+    for close in state.withLock({ $0.closes }) where close.connection == connection { close.end.settle(true) }
   }
 }

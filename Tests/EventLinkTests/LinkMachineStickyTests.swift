@@ -108,7 +108,7 @@ extension `The machine of links` {
   @Test mutating func `does not post again what was overtaken by an own event that waits (2, 8)`() {
     connect()
     stickyArrives(from: "there", 5)
-    machine.didDisconnect(1)
+    machine.didDisconnect(1, 1)
     send(.data(one), 1)
     connect()
     stickyArrives(from: "there", 5)
@@ -117,16 +117,35 @@ extension `The machine of links` {
   }
 
   /// The acknowledgement came, and the event itself did not.
-  @Test mutating func `knows that the broker had its own event before the connection was made again (8)`() {
+  @Test(arguments: [false, true])
+  mutating func `knows that the broker had its own event before the connection was made again (8)`(comesFirst: Bool) {
     connect()
     stickyArrives(from: "there", 5)
     send(.data(one), 1)
     for number: UInt64 in 0...1 { machine.didAcknowledge(number, by: 1) }
-    machine.didDisconnect(1)
-    connect()
+    machine.didDisconnect(1, 1)
     _ = outputs()
+    if !comesFirst { connect() }
     stickyArrives(from: "there", 5)
     #expect(outputs() == ["post 5"])
+  }
+
+  @Test mutating func `has an announcement again that holds, whatever else has come (8, 13)`() {
+    connect()
+    func come(_ event: CloudEvent, on topic: String, isSticky: Bool) {
+      let message = LinkMessage(
+        topic: topic, payload: event.encoded(with: one), quality: .atLeastOnce, isRetained: true)
+      machine.receive(message, isSticky: isSticky, by: 1, at: now)
+    }
+    let announcement = CloudEvent(id: "a#1", source: "till", type: Announcement.type, number: 1)
+    for _ in 0...1 { come(announcement, on: "shop/till", isSticky: false) }
+    #expect(outputs() == ["post 1", "post 1"])
+    for number in 0...machine.latest.limit {
+      come(CloudEvent(id: "\(number)", source: "sensor", type: "Level"), on: "sensors/\(number)", isSticky: true)
+    }
+    _ = outputs()
+    come(announcement, on: "shop/till", isSticky: false)
+    #expect(outputs() == ["post 1"])
   }
 
   @Test mutating func `does not take its own removal for another one's (9)`() {

@@ -41,8 +41,25 @@ import Testing
       isSticky: false, by: 1, at: now)
   }
 
+  @Test mutating func `takes the end of an earlier connection for nothing`() {
+    connect()
+    machine.didConnect(1, 2, at: now)
+    machine.didDisconnect(1, 1)
+    machine.finish(1, 1)
+    // The later connection is up, and what it owes is not what the earlier one waited for.
+    machine.send(.data(one), number: 1, on: 0)
+    #expect(
+      machine.takeOutputs().compactMap { output in
+        switch output {
+        case .idle(_, let connection): "idle \(connection)"
+        case .send(let message, _, _): message.topic == "careful" ? "send" : nil
+        default: nil
+        }
+      } == ["send", "idle 1", "send"])
+  }
+
   mutating func connect() {
-    machine.didConnect(1, at: now)
+    machine.didConnect(1, 1, at: now)
     _ = machine.takeOutputs()
   }
 
@@ -129,11 +146,11 @@ import Testing
     connect()
     arrives(1)
     arrives(3)
-    machine.didDisconnect(1)
+    machine.didDisconnect(1, 1)
     _ = outputs()
     machine.timeDidPass(now + .seconds(1_000))
     #expect(outputs() == [] && machine.deadline == nil)
-    machine.didConnect(1, at: now + .seconds(1_000))
+    machine.didConnect(1, 1, at: now + .seconds(1_000))
     #expect(outputs().contains("send 3: requests request 1"))
     #expect(machine.deadline == now + .seconds(1_030))
   }
@@ -149,8 +166,8 @@ import Testing
       ])
     for number: UInt64 in [2, 0, 1] { machine.didAcknowledge(number, by: 1) }
     #expect(outputs() == ["acknowledged 2"])
-    machine.didDisconnect(1)
-    machine.didConnect(1, at: now)
+    machine.didDisconnect(1, 1)
+    machine.didConnect(1, 1, at: now)
     #expect(outputs() == ["send 6: careful head 2", "send 7: careful 3", "send 8: sticky 1"])
   }
 
@@ -169,13 +186,13 @@ import Testing
     connect()
     machine.send(.data(one), number: 1, on: 0)
     for number: UInt64 in 0...1 { machine.didAcknowledge(number, by: 1) }
-    machine.didDisconnect(1)
+    machine.didDisconnect(1, 1)
     _ = outputs()
     for number in 2...6 { machine.send(.data(one), number: number, on: 0) }
     #expect(outputs() == [] && machine.waiting(on: 1) == 5)
     for number in 7...8 { machine.send(.data(one), number: number, on: 0) }
     #expect(outputs() == ["dropped 1", "dropped 1"] && machine.waiting(on: 1) == 5)
-    machine.didConnect(1, at: now)
+    machine.didConnect(1, 1, at: now)
     #expect(
       outputs() == [
         "send 2: careful head 1", "send 3: careful gap 3", "send 4: careful 4", "send 5: careful 5",
@@ -196,11 +213,11 @@ import Testing
     for number in 1...6 { machine.send(.data(one), number: number, on: 0) }
     #expect(outputs() == ["send 1: careful 1", "send 2: careful 2", "dropped 1", "dropped 1"])
     #expect(machine.waiting(on: 1) == 4)
-    machine.didDisconnect(1)
+    machine.didDisconnect(1, 1)
     // Nothing is dropped twice.
     machine.send(.data(one), number: 7, on: 0)
     #expect(outputs() == ["dropped 1"])
-    machine.didConnect(1, at: now)
+    machine.didConnect(1, 1, at: now)
     var sent = outputs()
     for number: UInt64 in 3..<10 {
       machine.didAcknowledge(number, by: 1)
@@ -345,7 +362,7 @@ import Testing
   @Test mutating func `says when all has been sent`() {
     connect()
     machine.send(.data(one), number: 1, on: 0)
-    machine.finish(1)
+    machine.finish(1, 1)
     #expect(!outputs().contains("idle"))
     machine.didAcknowledge(0, by: 1)
     machine.didAcknowledge(1, by: 1)

@@ -97,8 +97,10 @@ struct LinkWorld {
     for message in retained[lines[line].broker].values.sorted(by: { $0.topic < $1.topic }) {
       lines[line].toProcess.append(.received(message))
     }
+    // What is retained may come before the confirmation of the subscriptions, or of the last one, has been handled.
+    if Bool.random(using: &random) { while !lines[line].toProcess.isEmpty { move(line) } }
     let (process, lane) = (lines[line].process, lines[line].lane)
-    processes[process].machine.didConnect(lane, at: now)
+    processes[process].machine.didConnect(lane, 1, at: now)
     perform(process)
   }
 
@@ -107,7 +109,7 @@ struct LinkWorld {
     (lines[line].isUp, hasCut) = (false, true)
     (lines[line].toBroker, lines[line].toProcess) = ([], [])
     let (process, lane) = (lines[line].process, lines[line].lane)
-    processes[process].machine.didDisconnect(lane)
+    processes[process].machine.didDisconnect(lane, 1)
     perform(process)
   }
 

@@ -41,7 +41,7 @@ extension LinkHub {
       let number = machine.addTopic(
         topic, type: type.name.rawValue, quality: quality, isSticky: isSticky, mediaType: coding?.mediaType)
       // Before another thread can find the topic.
-      if number == count { inbox.withLock { $0.numbers.append((0, 0)) } }
+      if number == count { inbox.withLock { $0.numbers.append(.init(isSticky: isSticky)) } }
       return (number, number == count)
     }
     guard machine.withLock({ $0.topics[number].quality }) == quality else { throw .twoQualities(topic: topic) }
@@ -58,7 +58,7 @@ extension LinkHub {
   func announce(on topic: String) -> LinkMachine.TopicID {
     machine.withLock { machine in
       let number = machine.addTopic(topic, type: Announcement.type, quality: .atLeastOnce, isSticky: true)
-      inbox.withLock { if $0.numbers.count == number { $0.numbers.append((0, 0)) } }
+      inbox.withLock { if $0.numbers.count == number { $0.numbers.append(.init(isSticky: true)) } }
       return number
     }
   }

@@ -24,11 +24,7 @@ extension LinkHub {
       }
       inbox.numbers[topic].event += 1
       inbox.posts.append(Post(topic: topic, number: inbox.numbers[topic].event, encode: encode))
-      if inbox.posts.count > Self.mostPosts, let first = inbox.posts.popFirst() {
-        lost = first
-        inbox.dropped[first.topic, default: 0] += 1
-        inbox.settledPosts += 1
-      }
+      if inbox.posts.count > Self.mostPosts { lost = inbox.dropOldest() }
       defer { inbox.isServed = true }
       return (!inbox.isServed, lost)
     }
@@ -198,9 +194,9 @@ extension LinkHub {
     switch input {
     case .connected(let link, let connection):
       guard link.isUp(connection) else { return }
-      await decide(&turn) { $0.didConnect(link.number, at: now) }
-    case .finish(let link): await decide(&turn) { $0.finish(link.number) }
-    case .closed(let link): await decide(&turn) { $0.didDisconnect(link.number) }
+      await decide(&turn) { $0.didConnect(link.number, connection, at: now) }
+    case .finish(let link, let connection): await decide(&turn) { $0.finish(link.number, connection) }
+    case .closed(let link, let connection): await decide(&turn) { $0.didDisconnect(link.number, connection) }
     case .time:
       timer.withLock { $0 = nil }
       await decide(&turn) { $0.timeDidPass(now) }
@@ -212,7 +208,7 @@ extension LinkHub {
         await decide(&turn) { $0.receive(message, isSticky: isSticky, by: lane, at: now) }
       case .acknowledged: break  // The caller takes them in rows.
       case .closed(let reason):
-        await decide(&turn) { $0.didDisconnect(lane) }
+        await decide(&turn) { $0.didDisconnect(lane, connection) }
         await link.connectionDidEnd(connection, because: reason)
       }
     }
@@ -243,7 +239,7 @@ extension LinkHub {
         let name = machine.withLock { $0.topics[topic].name }
         report(of: lane) { EventLink.DidAcknowledge(link: $0, topic: name, number: number) }
       case .rejected(let topic, let reason): bus.post(EventLink.DidReject(topic: topic, reason: reason))
-      case .idle(let lane): link(lane)?.hasSentAll()
+      case .idle(let lane, let connection): link(lane)?.hasSentAll(on: connection)
       }
     }
   }

@@ -21,8 +21,8 @@ final class LinkHub: Sendable {
     case connected(EventLink, connection: Int)
     /// A link is retained slowly, as there are weak references to it; so what comes often has its number.
     case transport(LinkTransportEvent, LinkMachine.LinkID, connection: Int)
-    case finish(EventLink)
-    case closed(EventLink)
+    case finish(EventLink, connection: Int)
+    case closed(EventLink, connection: Int)
     case time
 
     /// Whether the input comes only when all posts before it have been sent.
@@ -37,11 +37,33 @@ final class LinkHub: Sendable {
     var settledPosts = 0
     /// The bytes of the messages in `inputs`.
     var bytes = 0
-    /// The number of the latest event of each topic, and that of the change of the bus's latest event, for a sticky type.
-    var numbers: [(event: Int, change: Int)] = []
+    /// The number of the latest event of each topic.
+    var numbers: [Numbers] = []
     /// How many posts of each topic were dropped, because they came faster than they were encoded.
     var dropped: [LinkMachine.TopicID: Int] = [:]
     var isServed = false
+
+    struct Numbers {
+      var event = 0
+      /// That of the change of the bus's latest event; 0 for a type that is not sticky.
+      var change = 0
+      let isSticky: Bool
+    }
+
+    /// Drops the oldest post, but not the latest one of a sticky type; returns it, for release after the lock.
+    mutating func dropOldest() -> Post? {
+      let place = (0..<posts.count).first { place in
+        let (post, numbers) = (posts[place], numbers[posts[place].topic])
+        return !numbers.isSticky || post.number < numbers.event
+      }
+      guard let place else { return nil }
+      let post = posts[place]
+      posts.remove(at: place)
+      settledPosts += 1
+      // A sticky event that a later one has replaced does not count.
+      if !numbers[post.topic].isSticky { dropped[post.topic, default: 0] += 1 }
+      return post
+    }
   }
 
   struct Receiver: Sendable {

@@ -140,9 +140,14 @@ extension LinkMachine {
 
   /// Whether an event of a sticky topic that was posted before is posted again.
   ///
-  /// Fleets take an announcement again that still is the latest: one that the broker gives again on a new connection holds.
+  /// Fleets take an announcement again that still is the latest: one that the broker gives again on a new connection holds. What is
+  /// the latest may have been forgotten, among many topics; then the broker has it.
   private mutating func isPostedAgain(_ event: CloudEvent, on topic: String, by link: LinkID) -> Bool {
     let name = EventIdentity(event)
+    if latest[topic] == nil {
+      latest[topic] = LatestEvent(event: name, links: [link])
+      return true
+    }
     let stillHolds = event.type == Announcement.type && latest[topic]?.event == name
     return isLatestAgain(name, on: topic, by: link) || stillHolds
   }

@@ -17,6 +17,7 @@ extension LinkMachine {
       lane.progress[topic] = Lane.Progress(sent: topics[topic].last, acknowledged: topics[topic].last)
     }
     links[link] = lane
+    noteOwnLatest(at: link)
   }
 
   /// Removes a link for good.
@@ -153,9 +154,9 @@ extension LinkMachine {
   // MARK: The connection
 
   /// A link's connection has been made, and its subscriptions are confirmed.
-  mutating func didConnect(_ link: LinkID, at now: Duration) {
+  mutating func didConnect(_ link: LinkID, _ connection: Int, at now: Duration) {
     guard var lane = links[link] else { return }
-    lane.isUp = true
+    (lane.isUp, lane.connection) = (true, connection)
     (lane.inTransit, lane.heads, lane.queue) = (Fifo(), Fifo(), Fifo())
     (lane.requests, lane.isToBeAsked) = (Fifo(), [])
     (lane.resends, lane.resendQueue) = ([:], Fifo())
@@ -172,12 +173,6 @@ extension LinkMachine {
       }
       progress.dropped.removeAll { $0.upperBound <= progress.acknowledged }
       lane.progress[topic] = progress
-      // The broker had the own event, which may not have come back before the connection ended.
-      if topics[topic].isSticky, progress.acknowledged >= topics[topic].last,
-        latest[topics[topic].name]?.links.isEmpty == true
-      {
-        latest[topics[topic].name]?.links.insert(link)
-      }
     }
     for topic in lane.progress.keys.sorted() { enqueue(topic, &lane) }
     links[link] = lane
@@ -185,15 +180,28 @@ extension LinkMachine {
     pump(link)
   }
 
-  /// A link's connection has ended.
-  mutating func didDisconnect(_ link: LinkID) {
+  /// A link's connection has ended; what a later one has replaced has ended before.
+  mutating func didDisconnect(_ link: LinkID, _ connection: Int) {
+    guard let lane = links[link], connection >= lane.connection else { return }
     links[link]?.isUp = false
     reportIfIdle(link)
     stopWaiting(for: link)
+    if lane.isUp { noteOwnLatest(at: link) }
   }
 
-  /// Wants to know when a link has sent what has been posted so far.
-  mutating func finish(_ link: LinkID) {
+  /// Notes that the broker of a link has had, or will not get, the own events that are the latest: they may not have come back
+  /// before the connection ended, and what the next one brings is later.
+  private mutating func noteOwnLatest(at link: LinkID) {
+    for (topic, progress) in links[link]?.progress ?? [:] where topics[topic].isSticky {
+      let done = topics[topic].quality == .atLeastOnce ? progress.acknowledged : progress.sent
+      let name = topics[topic].name
+      if done >= topics[topic].last, latest[name]?.links.isEmpty == true { latest[name]?.links.insert(link) }
+    }
+  }
+
+  /// Wants to know when a link has sent what has been posted so far, or its connection has ended.
+  mutating func finish(_ link: LinkID, _ connection: Int) {
+    guard links[link]?.connection == connection else { return outputs.append(.idle(link, connection: connection)) }
     let carried = links[link].map { Array($0.progress.keys) } ?? []
     links[link]?.goals = Dictionary(uniqueKeysWithValues: carried.map { ($0, topics[$0].last) })
     reportIfIdle(link)
@@ -207,7 +215,7 @@ extension LinkMachine {
     }
     guard !lane.isUp || hasSent && !isInTransit else { return }
     links[link]?.goals = nil
-    outputs.append(.idle(link))
+    outputs.append(.idle(link, connection: lane.connection))
   }
 
   /// The transport has taken over a message, or the broker has, if it is sent at least once.

@@ -31,7 +31,7 @@ struct LinkMachine: Sendable {
     case acknowledged(TopicID, through: Int, by: LinkID)
     case rejected(topic: String, reason: String)
     /// A link has sent what it had when its end began.
-    case idle(LinkID)
+    case idle(LinkID, connection: Int)
   }
 
   let origin: String
@@ -84,6 +84,8 @@ struct Lane: Sendable {
   }
 
   var isUp = false
+  /// The number of the latest connection among those of the link.
+  var connection = 0
   /// The number of the next message of this link.
   var next: UInt64 = 0
   /// The messages in the transport, in the order in which they were sent; the first one has the number `firstInTransit`.
