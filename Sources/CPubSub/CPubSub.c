@@ -155,7 +155,7 @@ static void give_back(pubsub_record *record) {
     PUBSUB_HOOK("give back: the record");
     for (long depth = pubsub_depth(record) - 1; depth >= 0; depth--)
         for (int slot = 3; slot >= 0; slot--) __atomic_store_n(&record->frames[depth].at[slot], NULL, __ATOMIC_RELEASE);
-    record->inner = 0;
+    record->innermost = 0;
     record->ceiling = 0;
     record->refusal = NULL;
     __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
@@ -239,8 +239,9 @@ bool pubsub_is_read(const void *memory, size_t size) {
     return false;
 }
 
-/// Returns whether a post is at one of the handlers. With `asks` it asks the posts to report; without, it counts only posts
-/// that were asked: a post that was not asked came later, and finds the handler cancelled.
+/// Returns whether a post is at one of the handlers. It is called twice. The first call, with `asks`, asks the posts that it
+/// finds to report when they move on. The second one counts only those that were asked: any other post came later, and finds
+/// the handler cancelled.
 static bool runs(const void *const *handlers, long count, bool asks) {
     bool found = false;
     for (pubsub_record *record = first_record(); record; record = record->next) {
@@ -323,14 +324,14 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
     frame->block = reads ? pubsub_protect(&frame->at[0], &topic->root) : NULL;
     // No thread waits for the topic's address. It is not NULL, which would mean that no post is under way.
     if (frame->block == NULL) __atomic_store_n(&frame->at[0], topic, __ATOMIC_RELEASE);
-    record->inner = depth;
+    record->innermost = depth;
     return frame;
 }
 
 __attribute__((noinline)) static void report_move(pubsub_frame *frame) {
-    // Before the look: a writer that asked before this store cancelled its handler earlier still, and `housekeep` begins with
-    // sequentially consistent accesses, which keep the look at the next function behind this store. So a writer need not
-    // count a post whose request is cleared here.
+    // A request that this store erases was for a handler which the writer had cancelled before, so this thread finds it
+    // cancelled at its next look, and the writer need not wait for it. `housekeep` begins with sequentially consistent accesses,
+    // which keep that look behind this store.
     __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     helpers.housekeep(frame->topic);
 }
@@ -344,13 +345,13 @@ PUBSUB_INLINE void move_on(pubsub_frame *frame, const void **slot, const void *a
     if (PUBSUB_UNLIKELY(__atomic_load_n(&frame->reports_move, __ATOMIC_RELAXED) != 0)) report_move(frame);
 }
 
-// One byte further: still in the block, which it protects, but no handler's address.
+// The walk does not know the next handler yet. So one byte further: still in the block, which it protects, but no handler's address.
 void pubsub_move_on(pubsub_frame *frame, const void **slot) { move_on(frame, slot, (const char *)*slot + 1); }
 
 void pubsub_leave(pubsub_record *record, long depth) {
     pubsub_frame *frame = &record->frames[depth];
     // Before `move_on`, which may run the program's code, and that may post.
-    record->inner = depth > 0 ? depth - 1 : 0;
+    record->innermost = depth > 0 ? depth - 1 : 0;
     // The first slot last: without it, the frame has no post for a scan.
     for (int slot = 3; slot > 0; slot--)
         if (frame->at[slot] != NULL) __atomic_store_n(&frame->at[slot], NULL, __ATOMIC_RELEASE);

@@ -1,5 +1,6 @@
-// The parts of the bus that Swift cannot express: a thread-local record without a look-up, and the call of a closure by
-// its two words, without counting a reference. Docs/Architecture.md, "The bus", describes the whole.
+// The parts of the bus that Swift cannot express: a thread-local record without a look-up, the call of a closure by its two words
+// without counting a reference, memory that threads read while another one changes it, and the barrier of a writer.
+// Docs/Architecture.md, "The bus", describes the whole.
 #pragma once
 
 #include <stdbool.h>
@@ -36,7 +37,7 @@ PUBSUB_INLINE void *_Nullable pubsub_call(const void *function, void *_Nullable 
     return error;
 }
 
-/// Does nothing. It replaces the function of a cancelled handler, so that a delivery needs no check for cancellation.
+/// Does nothing. It replaces the function of a cancelled handler, so that the loop of a plain delivery needs no check for cancellation.
 __attribute__((swiftcall)) void pubsub_cancelled_function(
     const void *event, __attribute__((swift_context)) void *_Nullable context);
 
@@ -85,7 +86,8 @@ typedef struct pubsub_block {
     /// The number of handlers that posts read; a writer raises it once a new handler is complete, and lowers it when the last
     /// ones are cancelled.
     long end;
-    /// Whether a handler with an owner has ever been here. A writer sets it before it stores the end.
+    /// Whether a handler with an owner has ever been here, or in a block of which this one is a copy. A writer sets it
+    /// before it stores the end.
     long has_owners;
     /// It never changes.
     long capacity;
@@ -139,8 +141,8 @@ typedef struct pubsub_topic pubsub_topic;
 /// A post under way: what it reads, and what it is about.
 typedef struct pubsub_frame {
     /// What the post is at in each block that it reads: the handler that it is about to call or that runs, or another address
-    /// in the block. The blocks are those of the type, of the post's subject, and of an object to which the subject belongs, as a
-    /// scene to its session. The last word is the table of subjects. Other threads read these words, and read and set
+    /// in the block. Word 0 is for the block of the type, 1 for that of the post's subject, and 2 for that of an object to which the
+    /// subject belongs, as a scene to its session. Word 3 is the table of subjects. Other threads read these words, and read and set
     /// `reports_move`.
     const void *_Nullable at[4];
     /// The block of the type; NULL if it has none.
@@ -163,15 +165,14 @@ typedef struct pubsub_record {
     struct pubsub_record *_Nullable next;
     long in_use;
     // Other threads access nothing of what follows but the words of the frames that say so.
-    /// The number of posts under way inside the outermost one, and so the frame of the innermost; 0 while no post is under
-    /// way, which the fast path relies on.
-    long inner;
-    /// A refused post to report after the outermost post.
+    /// The index of the innermost post's frame; 0 while no post is under way, which the fast path relies on.
+    long innermost;
+    /// A refused post to report after the outermost post; see `BusCore.refuse`.
     void *_Nullable refusal;
     /// The depth from which posts are refused, because a post of this outermost post was refused; zero if none was.
     long ceiling;
     /// The depth of the post whose latest handler has not received the event, because its owner had been released or
-    /// its subscription to one event had ended; -1 if it has.
+    /// its subscription to one event had ended; -1 if it has. See `HandlerPlace.call`.
     long unheard;
     /// The number of the latest post of a sticky type whose handlers are called, among the changes of the type's latest event.
     long change;
@@ -192,7 +193,7 @@ PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
 
 /// The number of posts under way on the record's thread, which is the depth of the next one.
 PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) {
-    return record->frames[0].at[0] == NULL ? 0 : record->inner + 1;
+    return record->frames[0].at[0] == NULL ? 0 : record->innermost + 1;
 }
 /// The frame of the post at a depth.
 PUBSUB_INLINE pubsub_frame *pubsub_frame_at(pubsub_record *record, long depth) { return &record->frames[depth]; }

@@ -17,7 +17,7 @@ internal import Scheduling
 /// event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
-  /// A copy of the core's pointer, on a cache line that no subscribing thread writes to; it saves a post one load.
+  /// The address of the core's word of the same name, kept here too: it saves a post one load.
   private nonisolated(unsafe) let tableWord: BusCore.TableWord
   let tasks: TaskStarter
 
@@ -76,6 +76,7 @@ extension EventBus {
   ///   - event: what happened.
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @MainActor public func post<E: MainActorEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+    // Out of line, or the compiler would merge this body with the one above, and both would begin with a jump.
     Posting.postOutOfLine(event, on: core, from: subject)
   }
 }
@@ -160,7 +161,7 @@ extension EventBus {
 
 extension EventBus {
   /// The number of posts under way on this thread, on all buses, nested ones included.
-  package static var depthOfPosts: Int { Posting.depth }
+  package static var depthOfPosts: Int { pubsub_depth(pubsub_record_of_thread()) }
 
   /// The number of the post under way among the changes of its sticky type's latest event, for the first of its handlers alone.
   package static var changeOfLatest: Int { pubsub_record_of_thread().pointee.change }

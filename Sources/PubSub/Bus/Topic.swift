@@ -10,23 +10,25 @@ extension EventBus {
     /// Keeps the topic's memory alive, also during a post through a temporary handle.
     @usableFromInline let core: BusCore
     /// The address of the topic, whose first two words are its root and its flags.
-    @usableFromInline nonisolated(unsafe) let words: UnsafePointer<Atomic<UInt>>
+    @usableFromInline nonisolated(unsafe) let rootAndFlags: UnsafePointer<Atomic<UInt>>
 
     fileprivate init(_ core: BusCore) {
       self.core = core
-      words = core.store(for: E.self)._withUnsafeGuaranteedRef {
+      rootAndFlags = core.store(for: E.self)._withUnsafeGuaranteedRef {
         UnsafeRawPointer($0.topic).assumingMemoryBound(to: Atomic<UInt>.self)
       }
     }
 
     /// Whether a post has nothing to do: the topic has neither a root nor flags; inlined, so that it costs no call.
-    @inlinable var isIdle: Bool { (words[0].load(ordering: .relaxed) | words[1].load(ordering: .relaxed)) == 0 }
+    @inlinable var isIdle: Bool {
+      rootAndFlags[0].load(ordering: .relaxed) | rootAndFlags[1].load(ordering: .relaxed) == 0
+    }
 
     // A static method without the handle, so that all arguments fit into registers.
     @usableFromInline static func deliver(
-      _ event: E, to words: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
+      _ event: E, to rootAndFlags: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
     ) {
-      let topic = UnsafeMutableRawPointer(mutating: words).assumingMemoryBound(to: pubsub_topic.self)
+      let topic = UnsafeMutableRawPointer(mutating: rootAndFlags).assumingMemoryBound(to: pubsub_topic.self)
       Posting.post(event, to: topic, from: subject)
     }
   }
@@ -39,7 +41,7 @@ extension EventBus.Topic where E: BusEvent {
   ///   - event: what happened.
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: words, from: subject) } }
+    if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: rootAndFlags, from: subject) } }
   }
 }
 
@@ -50,7 +52,7 @@ extension EventBus.Topic where E: MainActorEvent {
   ///   - event: what happened.
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @MainActor @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: words, from: subject) } }
+    if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: rootAndFlags, from: subject) } }
   }
 }
 

@@ -120,13 +120,15 @@ struct EventQueue {
   mutating func takeMark() -> Mark { marks.removeFirst() }
 
   /// Removes an event for which the post no longer waits; returns nil if the event has been moved to a batch.
-  mutating func withdraw<E>(_ delivery: AwaitedDelivery, as type: E.Type) -> E? {
+  ///
+  /// The caller releases both after its lock: a mark may hold an interceptor of the program.
+  mutating func withdraw<E>(_ delivery: AwaitedDelivery, as type: E.Type) -> (E, Mark)? {
     guard let index = marks.firstIndex(where: { $0.purpose.delivery == delivery }) else { return nil }
     let number = marks[index].number
     // An event in a batch keeps its mark. The task that reaches it finds the delivery withdrawn, and skips the event.
     guard number >= events.first else { return nil }
-    marks.remove(at: index)
-    return remove(number, as: type)
+    let mark = marks.remove(at: index)
+    return (remove(number, as: type), mark)
   }
 
   /// Removes an event, whose mark is gone; the events before it in the queue are renumbered by one.

@@ -7,13 +7,13 @@ struct HandlerRun: Sendable {
   static let waitBudget: Duration = .seconds(30)
 
   let mailbox: AnyMailbox
-  /// The number of the run among the runs of its mailbox.
+  /// The odd number of the run; the mailbox has even numbers between two runs.
   let number: UInt64
   /// The type of the event; nil for a number of lost events of unknown types.
   let eventType: (any EventBus.Event.Type)?
   /// The post that waits for this run, if one does; the chain of waits goes on with its `poster`.
   let cause: PostWait?
-  /// The latest kind of report that the run handles, or inside whose handler its event was posted.
+  /// The kind of report that the run handles, or inside whose handler its event was posted; of lost events the earliest kind.
   let reportKind: SelfReport?
 
   var isUnderWay: Bool { mailbox.runUnderWay == number }

@@ -125,8 +125,8 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
   }
 
   override func withdraw(_ delivery: AwaitedDelivery) {
-    // The removed event is released after the lock: its deinitializer may call the bus.
-    _ = state.withLock { state -> Element? in
+    // What is removed is released after the lock: a deinitializer may call the bus.
+    _ = state.withLock { state -> (Element, EventQueue.Mark)? in
       let removed = state.queue.withdraw(delivery, as: Element.self)
       // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription to one event must take the next.
       if removed != nil || state.isAt(delivery) { state.updateHasItsEvent() }

@@ -45,11 +45,11 @@ enum HoldPurpose {
   var delivery: AwaitedDelivery? { if case .awaited(let delivery) = self { delivery } else { nil } }
 }
 
-/// The result of delivering an event to a receiver.
+/// The result of having a receiver hold an event.
 struct HoldOutcome: OptionSet {
   let rawValue: UInt8
 
-  /// The receiver did not take the event: its subscription was cancelled, or has its only event.
+  /// The receiver did not take the event: its subscription or its task was cancelled, or it has its only event.
   static let nothing: HoldOutcome = []
   /// The receiver holds the event, or has dropped it because it was full.
   static let isTaken = HoldOutcome(rawValue: 1)

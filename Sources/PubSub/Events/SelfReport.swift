@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Inside a handler of a report the bus posts only reports of a later kind, so no report can lead to reports without
 /// end. An event that is posted inside such a handler keeps the kind of report in its mailboxes (``EventQueue/Mark``).
-enum SelfReport: Int, Comparable {
+enum SelfReport: Comparable {
   /// ``EventBus/PostRefused``.
   case refusal
   /// ``EventBus/Undelivered``.
@@ -31,8 +31,6 @@ enum SelfReport: Int, Comparable {
     guard let last = Self.last(cause, Self.enclosing) else { return true }
     return last < self
   }
-
-  static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
   /// The number of asynchronous handlers that run inside a report; nearly always zero, so that a post need not look at
   /// its task's context.

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The steps of a post from Swift to C.
 ///
-/// Each step ends with a tail call of the next one, so no step has to save registers. This is an enum without cases,
+/// Where it can, a step ends with a tail call of the next one, so that it saves no registers. This is an enum without cases,
 /// because a class would need a look-up of its metadata.
 ///
 /// The inline code is inlined into `EventBus.post` for `BusEvent`; `post` for `MainActorEvent` calls it out of line. If
@@ -68,9 +68,6 @@ enum Posting {
     body()
     frame.pointee.subject = subject
   }
-
-  /// The number of posts under way on this thread, on all buses.
-  static var depth: Int { pubsub_depth(pubsub_record_of_thread()) }
 
   /// Returns the address of an object, such as a subject.
   @inline(__always)

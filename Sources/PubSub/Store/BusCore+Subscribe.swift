@@ -69,9 +69,7 @@ extension BusCore {
       // handler. `PostUnderWay` reads the next identifier under the same lock.
       return store.underStickyLock {
         guard insert() else { return false }
-        if replay.isLatest, subject != nil || registration.subjectAddress == nil {
-          replayed = store.latestUnderLock(from: subject)
-        }
+        if replay.isLatest { replayed = store.latestUnderLock(from: subject) }
         if let replayed { withUnsafePointer(to: replayed) { _ = receiver.hold($0, of: store, .posted) } }
         return true
       }
@@ -109,6 +107,8 @@ extension BusCore {
   }
 
   /// Adds a handler to a store; returns false if its owner or subject has been released, so that it was not added.
+  ///
+  /// An owner can subscribe in its own deinitializer, and a wildcard is added to stores that are made later.
   @discardableResult
   private func insert(
     _ handler: pubsub_handler, _ registration: Registration, into store: HandlerStore, _ released: inout Released

@@ -15,10 +15,10 @@ final class BusCore: @unchecked Sendable {
   ///
   /// It is set without the lock; a thread that holds the lock looks at it after unlocking (``endIdleIfDue()``).
   private let endIdleIsDue = Atomic<Bool>(false)
-  /// Whether a tracer, a wildcard or a subscription to `Undelivered` sees posts of types without subscribers.
-  let seesEveryPost = Atomic<Bool>(false)
   /// Whether there is a watcher: a tracer or a subscription to `Undelivered`.
   private let watched = Atomic<Bool>(false)
+  /// Whether there is a watcher or a wildcard, so that the first post of a type is of interest, too.
+  let seesEveryPost = Atomic<Bool>(false)
   /// The closures that are called with every post, in order; they do not count as subscribers.
   let tracers = Guarded<[(id: ObjectIdentifier, body: @Sendable (any EventBus.Event) -> Void)]>([])
   let failureObservers = Guarded<[FailureObserver]>([])
@@ -27,8 +27,9 @@ final class BusCore: @unchecked Sendable {
   /// The nesting limit of posts.
   let limit: Int
 
-  /// The word through which posts find the present table of topics by type, on a cache line of its own.
+  /// The word that holds the address of the present table of topics by type, on a cache line of its own.
   let tableWord: TableWord
+  typealias TableWord = UnsafeMutablePointer<UnsafeRawPointer?>
 
   // The lock guards these variables. So the compiler's exclusivity checks are switched off (see HandlerStore).
   @exclusivity(unchecked) var sites = SiteTable()
@@ -128,8 +129,6 @@ extension BusCore {
 // MARK: - Topics
 
 extension BusCore {
-  typealias TableWord = UnsafeMutablePointer<UnsafeRawPointer?>
-
   /// Returns the topic of a type; nil before the first subscription to it or post of it.
   @inline(__always)
   static func topic(of type: Any.Type, in table: TableWord) -> UnsafeMutablePointer<pubsub_topic>? {
@@ -215,10 +214,10 @@ extension BusCore {
   }
 }
 
-// MARK: - Identifiers and observers
+// MARK: - Identifiers and watchers
 
 extension BusCore {
-  /// Whether there is a watcher, so that posts take the general path.
+  /// Whether there is a watcher, so that posts take the general path; as of the last ``followWatchers()``.
   var isWatched: Bool { watched.load(ordering: .relaxed) }
 
   /// Uses the next identifier; the caller holds the lock, and then adds the handler.

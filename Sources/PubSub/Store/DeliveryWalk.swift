@@ -123,6 +123,7 @@ struct HandlerPlace {
   /// The position of the handler among all that the post reaches, in the order of delivery.
   let position: Int
 
+  /// The entry; once the handler is cancelled, its registration may have been released.
   var entry: HandlerBlock.Entry { block.entries[index] }
   private var handler: UnsafeMutablePointer<pubsub_handler> { block.handlers + index }
   /// Whether the handler is not cancelled.
@@ -152,7 +153,7 @@ struct HandlerPlace {
     record.pointee.unheard = -1
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }
     // A post inside the handler may have noted its own depth, which is not that of this post.
-    return record.pointee.unheard == record.pointee.inner ? .notCalled : .returned
+    return record.pointee.unheard == record.pointee.innermost ? .notCalled : .returned
   }
 }
 

@@ -36,7 +36,7 @@ struct HandlerBlock {
     var id: UInt64 { entry.word >> 16 }
     var priority: Int { entry.priority }
     var isAsynchronous: Bool { entry.word & UInt64(PUBSUB_ASYNCHRONOUS) != 0 }
-    /// The registration; nil if the subscription is plain.
+    /// The registration, which may have been released once the handler is cancelled; nil if the subscription is plain.
     var registration: Registration? {
       guard entry.word & UInt64(PUBSUB_REGISTERED) != 0, let info = entry.info else { return nil }
       return Unmanaged.fromOpaque(info).takeUnretainedValue()

@@ -10,8 +10,8 @@ final class HandlerList {
   private var livingCount = 0
   /// The subject of a list with handlers; nil for the list of the topic.
   ///
-  /// The unowned reference keeps the memory of a Swift object allocated, so no other object gets its address; it does not
-  /// keep the object alive. For an Objective-C object ``HandlerPlace/call(with:)`` looks whether it is still there.
+  /// No code reads it. The unowned reference keeps the memory of a Swift object allocated, so no other object gets its address; it does not
+  /// keep the object alive. For an Objective-C object ``HandlerPlace/call(with:)`` looks whether it is still there, for synchronous handlers.
   unowned var subject: AnyObject?
 
   init(at blockWord: UnsafeMutablePointer<UnsafeRawPointer?>) { self.blockWord = blockWord }

@@ -75,8 +75,8 @@ extension HandlerStore {
   ) -> Int {
     guard canPost() else { return 0 }
     callTracers(with: event, from: subject)
-    // Up to three walks: one holds the event, for a sticky event under the sticky lock, so it must not move on from a receiver, which
-    // may run the program's code; one wakes the receivers; one calls the handlers.
+    // Up to three walks: one holds the event, for a sticky event under the sticky lock, so it must not move on, which may run
+    // the program's code; one wakes the receivers; one calls the handlers.
     var held = HoldOutcome.nothing
     var begun: PostUnderWay?
     var hadReceivers = false

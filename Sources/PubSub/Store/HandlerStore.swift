@@ -146,15 +146,16 @@ extension HandlerStore {
   }
 
   private func count(_ entry: HandlerBlock.Entry, _ change: Int, ofSubject: Bool) {
-    if entry.isAsynchronous { count(&receiverCount, change, Int(PUBSUB_RECEIVERS)) }
-    if ofSubject { count(&subjectCount, change, Int(PUBSUB_SUBJECTS)) }
+    if entry.isAsynchronous { adjust(&receiverCount, by: change, Int(PUBSUB_RECEIVERS)) }
+    if ofSubject { adjust(&subjectCount, by: change, Int(PUBSUB_SUBJECTS)) }
     if reportKind == .undelivered, !ofSubject, entry.registration?.isToAll != true {
       watcherCount += change
       core.followWatchers()
     }
   }
 
-  private func count(_ count: inout Int, _ change: Int, _ flag: Int) {
+  /// Changes a count, and sets the flag that says whether it is above zero.
+  private func adjust(_ count: inout Int, by change: Int, _ flag: Int) {
     let wasZero = count == 0
     count += change
     let isZero = count == 0

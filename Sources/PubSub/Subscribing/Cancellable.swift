@@ -21,12 +21,12 @@ extension Cancellable {
   ///
   /// If the handler itself waits for the caller, through `postAndWait` or an ``AwaitedWork``, this returns at once. Any other
   /// wait inside a handler lasts 30 seconds at most, and one that would close a circle with the wait of another drain does not begin; in
-  /// both cases a time-out is reported.
+  /// both cases a time-out of the handler that waits is reported.
   func drain() async {
     guard let context = HandlerContext.enclosing, let mailbox else { return await idle() }
     if context.isChained(to: mailbox) { return }
     guard let token = WaitGraph.beginUnlessCircular(in: context, awaiting: [.mailbox(mailbox)]) else {
-      return reportTimeout(of: context.run)
+      return reportTimeout(ofWaiter: context.run)
     }
     await idle()
     token.end()
@@ -39,10 +39,10 @@ extension Cancellable {
     whenIdle { outcome.settle(true) }
     let wasDrained = await outcome.value
     if let timer { deadlines.clear(timer) }
-    if !wasDrained { reportTimeout(of: run) }
+    if !wasDrained { reportTimeout(ofWaiter: run) }
   }
 
-  private func reportTimeout(of run: HandlerRun?) {
+  private func reportTimeout(ofWaiter run: HandlerRun?) {
     guard let run else { return }
     core.reportFailure(DrainTimeout(subscriber: subscriber), of: run.mailbox.subscriber, with: nil, in: run.eventType)
   }

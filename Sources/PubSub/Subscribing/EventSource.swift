@@ -23,13 +23,13 @@ final class EventSource<Element: Sendable>: Sendable {
   private let makeConsumer: @Sendable () -> EventConsumer<Element>
   /// The piece of work in which the sequence was made.
   private weak let work: (any AwaitedWork)?
-  /// The consumer for the first iterator; nil once that iterator has taken it.
-  private let first: Guarded<EventConsumer<Element>?>
+  /// The consumer that has the events since the sequence was made; nil once an iterator has taken it.
+  private let sinceMade: Guarded<EventConsumer<Element>?>
 
   init(_ makeConsumer: @escaping @Sendable () -> EventConsumer<Element>) {
     self.makeConsumer = makeConsumer
     work = HandlerContext.current?.work
-    first = Guarded(makeConsumer())
+    sinceMade = Guarded(makeConsumer())
   }
 
   /// Returns the consumer for a new iterator.
@@ -37,9 +37,9 @@ final class EventSource<Element: Sendable>: Sendable {
   /// In a body that runs again and again, every run gets the events from its own iterator on: otherwise only the first
   /// run would also get the events since the sequence was made.
   func takeConsumer() -> EventConsumer<Element> {
-    // A repeated body drops the first one, too: no later iterator may get the events since the sequence was made.
-    let first = first.withLock { $0.take() }
+    let sinceMade = sinceMade.withLock { $0.take() }
+    // It is dropped: no later iterator may get the events since the sequence was made, either.
     if let body = HandlerContext.current?.work, body.isRepeated, body !== work { return makeConsumer() }
-    return first ?? makeConsumer()
+    return sinceMade ?? makeConsumer()
   }
 }

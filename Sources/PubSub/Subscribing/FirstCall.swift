@@ -2,26 +2,25 @@ internal import Synchronization
 
 /// The first call of a synchronous handler with `once` or `replay`: it ends a subscription to one event before the handler
 /// is called, and takes the place of a replay.
-///
-/// Subscribing releases what cancelled subscribers had captured. Code that runs then may post, and the handler receives
-/// that later event instead of the replayed one.
 final class FirstCall: @unchecked Sendable {
   /// The subscription to one event, which the first call ends; set before a post can reach the handler.
   weak var registration: Registration?
-  private let isOnly: Bool
+  private let endsSubscription: Bool
   private let begun = Atomic(false)
 
   /// Makes the object; nil for a subscription that needs none.
   init?(once: Bool, replays: Bool = false) {
     if !once, !replays { return nil }
-    isOnly = once
+    endsSubscription = once
   }
 
+  /// Whether a post has come before the replay: subscribing releases what cancelled subscribers had captured, and code that runs
+  /// then may post.
   var hasBegun: Bool { begun.load(ordering: .relaxed) }
 
   /// Notes a call; returns false if the handler must not receive the event, because its one event has come.
   func begin() -> Bool {
-    guard isOnly else {
+    guard endsSubscription else {
       begun.store(true, ordering: .relaxed)
       return true
     }

@@ -20,7 +20,7 @@ extension EventBus {
     /// registration.
     let site: Unmanaged<Site>?
 
-    /// In the place of an identifier: the registration has it.
+    /// In the place of an identifier, which the registration has; it has the bit ``cancelled``, too, so compare with it first.
     private static var registered: UInt64 { .max }
     /// The bit that is added to the identifier of a cancelled plain subscription.
     private static var cancelled: UInt64 { 1 << 63 }

@@ -6,6 +6,9 @@ internal import Scheduling
 /// It goes through the handlers priority by priority, with a pause whenever it must wait. During a pause it protects no
 /// memory. Afterwards it continues with the handlers of later priorities that subscribed before the post began. Only the
 /// poster uses it, on one actor: ``deliver()``, which does not suspend, and then ``finish()``.
+///
+/// `postAndWait` awaits and pauses, reports errors in its report, and may have a deadline. A notification keeps a ledger, has no
+/// deadline, and awaits or pauses as its phase wants it.
 package final class MeasuredPost: @unchecked Sendable {
   private let event: any EventBus.Event
   private let subject: EventBus.Subject?
@@ -42,7 +45,7 @@ package final class MeasuredPost: @unchecked Sendable {
   private var wait: PostWait?
   private var token: WaitToken?
   private var isAbandoned = false
-  /// The number of the change of a sticky type's latest event.
+  /// The number of the change of a sticky type's latest event (``PostUnderWay/change``).
   private var change = 0
 
   init<E: EventBus.Event>(
@@ -111,6 +114,7 @@ extension MeasuredPost {
       /// Calls a synchronous handler; returns whether it takes part in the post, as one that has timed out does.
       func call(_ place: HandlerPlace) -> Bool {
         var begun: BegunCall?
+        // Otherwise `place.call` looks whether the owner, the subject and the subscription are there.
         if wantsBeginnings || isLate(at: time) {
           if place.endsIfExpired() { return false }
           if hasTimedOut(place, at: time) { return true }
@@ -237,7 +241,8 @@ extension MeasuredPost {
     delivery.outcome = mayWait ? .timedOut : .skipped
     // After a deadline the handler does not get the event. In a circle it does, later, and so it does if the wait of a
     // notification, which has no deadline, was ended.
-    if !mayWait || deadline == nil, !mailbox.take(event, of: store, .promised) {
+    let getsItLater = !mayWait || deadline == nil
+    if getsItLater, !mailbox.take(event, of: store, .promised) {
       noteDropped(place, begun, at: time)
       return false
     }

@@ -60,7 +60,7 @@ final class PostWait: Sendable {
     }
 
     /// Ends the wait for some deliveries; returns the waiter to resume, if these were the last ones.
-    mutating func close(_ count: Int) -> UnsafeContinuation<Void, Never>? {
+    mutating func stopWaiting(for count: Int) -> UnsafeContinuation<Void, Never>? {
       open -= count
       return open == 0 ? waiter.take() : nil
     }
@@ -112,7 +112,7 @@ extension PostWait {
   func drop(_ delivery: AwaitedDelivery) -> Bool {
     let (wasOpen, waiter) = state.withLock { state in
       let wasOpen = state.slots[delivery.index].mailbox.take() != nil
-      return (wasOpen, wasOpen ? state.close(1) : nil)
+      return (wasOpen, wasOpen ? state.stopWaiting(for: 1) : nil)
     }
     waiter?.resume()
     return wasOpen
@@ -137,7 +137,7 @@ extension PostWait {
     let time = now()
     let isInTime = state.withLock { $0.end(delivery.index, outcome, at: time) }
     didNote(isInTime)
-    if isInTime { state.withLock { $0.close(1) }?.resume() }
+    if isInTime { state.withLock { $0.stopWaiting(for: 1) }?.resume() }
   }
 
   /// Takes the deliveries that have ended, in the order in which the post reached the handlers.
@@ -181,7 +181,7 @@ extension PostWait {
       for (mailbox, delivery, _) in open {
         _ = state.end(delivery.index, .timedOut, at: time, isBlamed: late.contains(ObjectIdentifier(mailbox)))
       }
-      return (open, state.close(open.count))
+      return (open, state.stopWaiting(for: open.count))
     }
     for (mailbox, delivery, isRunning) in open {
       if isRunning { mailbox.cancelRun(of: delivery) } else { mailbox.withdraw(delivery) }

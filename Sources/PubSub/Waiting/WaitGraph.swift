@@ -40,12 +40,16 @@ enum WaitGraph {
     }
 
     /// Returns whether a wait for the targets would, along the chain of waits, be a wait for the context itself.
-    func leads(from targets: [Target], to context: HandlerContext) -> Bool {
-      var next = targets
+    ///
+    /// All that it comes to is appended to `targets`, which keeps it until after the lock: the last reference to a mailbox runs the
+    /// program's code, and another object may get its address.
+    func leads(from targets: inout [Target], to context: HandlerContext) -> Bool {
       var seen: Set<ObjectIdentifier> = []
-      while let target = next.popLast() {
+      var index = 0
+      while index < targets.count {
         let node: Node
-        switch target {
+        defer { index += 1 }
+        switch targets[index] {
         case .mailbox(let mailbox):
           let id = ObjectIdentifier(mailbox)
           guard seen.insert(id).inserted, let number = mailbox.runUnderWay else { continue }
@@ -56,7 +60,7 @@ enum WaitGraph {
           if context.work?.scope === scope { return true }
           node = .work(of: ObjectIdentifier(scope))
         }
-        for wait in waits[node] ?? [] where wait.work?.isUnderWay ?? true { next += wait.awaited() }
+        for wait in waits[node] ?? [] where wait.work?.isUnderWay ?? true { targets += wait.awaited() }
       }
       return false
     }
@@ -76,9 +80,7 @@ enum WaitGraph {
 
   /// Begins a wait in a context for some targets; returns nil if it would close a circle.
   static func beginUnlessCircular(in context: HandlerContext, awaiting targets: [Target]) -> WaitToken? {
-    state.withLock { state in
-      state.leads(from: targets, to: context) ? nil : state.begin(in: context) { targets }
-    }
+    search(from: targets, to: context) { state, leads in leads ? nil : state.begin(in: context) { targets } }
   }
 
   fileprivate static func end(_ token: WaitToken) {
@@ -96,25 +98,31 @@ enum WaitGraph {
     withExtendedLifetime(former) {}
   }
 
-  /// Calls `extend`, which adds a mailbox to a wait that has begun; returns false, without the call, if that would
-  /// close a circle.
-  static func extend(waitIn context: HandlerContext?, by mailbox: AnyMailbox, _ extend: () -> Void)
-    -> Bool
-  {
+  /// Calls `add`, which adds a mailbox to a wait that has begun; returns false, without the call, if that would close a circle.
+  static func extend(waitIn context: HandlerContext?, by mailbox: AnyMailbox, _ add: () -> Void) -> Bool {
     guard let context else {
-      extend()
+      add()
       return true
     }
-    return state.withLock { state in
-      if state.leads(from: [.mailbox(mailbox)], to: context) { return false }
-      extend()
-      return true
+    return search(from: [.mailbox(mailbox)], to: context) { _, leads in
+      if !leads { add() }
+      return !leads
     }
   }
 
   /// Returns whether the present run of a handler waits, along the chain of waits, for the work of a scope.
   static func leads(from mailbox: AnyMailbox, to scope: WorkScope) -> Bool {
-    state.withLock { $0.leads(from: [.mailbox(mailbox)], to: HandlerContext(run: nil, work: scope)) }
+    search(from: [.mailbox(mailbox)], to: HandlerContext(run: nil, work: scope)) { $1 }
+  }
+
+  /// Runs `body` under the lock, with whether a wait for the targets would be one for the context.
+  private static func search<Result>(
+    from targets: [Target], to context: HandlerContext, _ body: (inout State, Bool) -> Result
+  ) -> Result {
+    var (targets, result) = (targets, Result?.none)
+    state.withLock { state in result = body(&state, state.leads(from: &targets, to: context)) }
+    withExtendedLifetime(targets) {}
+    return result.unsafelyUnwrapped
   }
 }
 
