@@ -31,6 +31,18 @@ import Testing
     #expect(judge.lost == .seconds(60))
   }
 
+  /// The system has handed the signal over, and its handler has not begun.
+  @Test func `is seen by the second reading after it if the signal is on its way at the first`() {
+    for (pause, isSeen) in [(0.0625, true), (0.25, false)] {
+      var judge = StandstillJudge(reading(0))
+      judge.look(reading(60))
+      #expect(judge.lost == .zero)
+      judge.note(.seconds(60 + pause / 2))
+      judge.look(reading(60 + pause, continues: 1))
+      #expect(judge.lost == (isSeen ? .seconds(60 + pause / 2) : .zero), "after \(pause) s")
+    }
+  }
+
   @Test func `begins with the last reading`() {
     var judge = waiting()
     #expect(judge.isOrdinary(at: .milliseconds(700), continues: 0))

@@ -131,8 +131,18 @@ struct HandlerPlace {
 
   /// The receiver; nil if the handler is synchronous or cancelled.
   var receiver: Receiver? {
-    guard entry.isAsynchronous, isLiving, let context = handler.pointee.context else { return nil }
+    guard entry.isAsynchronous, isLiving, !hasFormerSubject, let context = handler.pointee.context else { return nil }
     return Unmanaged.fromOpaque(context).takeUnretainedValue()
+  }
+
+  /// Whether the subscription's subject has been released, so that another object, the post's subject, has its address.
+  ///
+  /// That happens on Apple's systems: ``HandlerList/subject`` does not keep the memory of an Objective-C object. If the subject exists,
+  /// it is the post's own, so this look at it cannot become its last reference.
+  private var hasFormerSubject: Bool {
+    if Calling.isDirect { return false }
+    guard let registration = entry.registration, registration.subjectAddress != nil else { return false }
+    return registration.subject == nil
   }
 
   /// Ends the subscription if its owner or subject has been released; returns whether it has.
@@ -146,9 +156,7 @@ struct HandlerPlace {
   func call(with event: UnsafeRawPointer) -> CallOutcome {
     let function = pubsub_function_of(handler)
     if entry.isAsynchronous || function == pubsub_cancelled() { return .notCalled }
-    // On Apple's systems ``HandlerList/subject`` does not keep the memory of an Objective-C object, so a new subject may have the
-    // address of a former one.
-    if !Calling.isDirect, entry.registration?.subjectAddress != nil, endsIfExpired() { return .notCalled }
+    if hasFormerSubject, endsIfExpired() { return .notCalled }
     let record = pubsub_record_of_thread()
     record.pointee.unheard = -1
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }

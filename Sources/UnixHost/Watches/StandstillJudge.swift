@@ -7,6 +7,7 @@
 /// | --- | --- |
 /// | the host's thread should have woken from its wait, and did not, although it did not wait for a processor | the process stood still since the last reading |
 /// | the thread was at work, SIGCONT has come, and there was no reading for longer than ``patience`` | the same |
+/// | the same, but SIGCONT is seen by a reading up to ``slack`` later: its handler had not begun | the same |
 /// | anything else | the process ran |
 ///
 /// The time for which the thread waited for a processor does not count. The system reports that time only when the
@@ -43,6 +44,10 @@ struct StandstillJudge: Sendable, Hashable {
   private var stood = Duration.zero
   private var verdict: Verdict?
   private var last: Reading
+  /// A time without a reading for which there was no evidence, and its end; its SIGCONT may be on the way to the handler.
+  private var gap: Gap?
+
+  private struct Gap: Sendable, Hashable { var length, end: Duration }
   /// The time at which the host's thread wakes at the latest; nil while it is at work, or after it was late.
   private var wakesBy: Duration?
 
@@ -61,10 +66,13 @@ struct StandstillJudge: Sendable, Hashable {
   mutating func look(_ reading: Reading) {
     defer { last = reading }
     let waited = reading.waited(since: last)
-    let idle = reading.time - last.time - waited
+    var idle = reading.time - last.time - waited
     let delay = reading.runDelay == nil ? .zero : wakesBy.map { reading.time - $0 - waited } ?? .zero
     let wasContinued = reading.continues != last.continues
+    if wasContinued, let gap, reading.time - gap.end < Self.slack { idle += gap.length }
+    gap = !wasContinued && idle >= Self.patience ? Gap(length: idle, end: reading.time) : nil
     guard delay >= Self.slack && idle >= Self.slack || wasContinued && idle >= Self.patience else { return }
+    gap = nil
     stood += idle
     lost = max(lost, stood)
     // A thread that is late again before it has run lacks a processor.
