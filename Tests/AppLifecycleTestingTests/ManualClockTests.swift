@@ -1,3 +1,4 @@
+import AppLifecycle
 import AppLifecycleTesting
 import Scheduling
 import TestTraits
@@ -45,6 +46,24 @@ import Testing
       return trace.lines
     }
     #expect(lines == ["early 1.0 seconds", "early again 1.5 seconds", "late 2.0 seconds"])
+  }
+
+  @Test func `a sleep beyond the end of time ends with it`() async throws {
+    let end = ManualClock.Instant(offset: .seconds(Int64.max))
+    let beyond = end.advanced(by: .seconds(1))
+    try await withSimulation { (clock) async throws in
+      try await clock.running { try await clock.sleep(until: beyond) }
+      #expect(clock.now == end)
+      // There is no time left to sleep.
+      try await clock.sleep(until: beyond)
+      try await clock.sleep(for: .seconds(1))
+    }
+    let system = await SimulatedSystem()
+    let application = await system.application
+    try await system.clock.running {
+      try await application.clock.sleep(until: ApplicationClock.Instant(offset: beyond.offset))
+    }
+    #expect(system.clock.now == end)
   }
 
   @Test func `a deadline that has passed does not suspend, and time never goes back`() async throws {

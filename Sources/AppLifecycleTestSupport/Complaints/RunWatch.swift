@@ -25,10 +25,8 @@ import PubSub
   private var found: [RunComplaint] = []
   /// The resources that the application holds.
   var resources = HeldResources()
-  /// The calls that the script makes slow and that have not happened yet.
-  private var slowCalls: Set<String> = []
-  /// Whether a call that the script made slow has happened since the latest input, so that overruns are expected.
-  private var asksForOverruns = false
+  /// The code whose overrun no slow call of the script explains, since the last examination.
+  private var lateCode: Set<String> = []
   /// How the present process is ending.
   private var end = ProcessEnd.none
   /// How the latest process ended; nil once that has been examined.
@@ -71,9 +69,15 @@ import PubSub
     }
     subscriptions = [resourceChanges, stateChanges, failedHandlers]
     observation = system.application.observe(label: "RunWatch") { [weak self] event in
+      guard let self else { return }
+      switch event {
       // Examine the balance before the next delegate is made, so that its doubles do not count for the process that has
       // ended.
-      if case .transitionBegan = event, let self, !self.system.application.state.isInMemory { examine() }
+      case .transitionBegan where !self.system.application.state.isInMemory: examine()
+      case .overran(let overrun) where !self.system.clock.hadSlowWork(within: overrun.budget):
+        lateCode.formUnion(overrun.culprits)
+      default: break
+      }
     }
   }
 
@@ -173,8 +177,7 @@ extension RunWatch {
     for record in new {
       rules.take(record)
       switch record.kind {
-      case .input: takeInput(record.name)
-      case .delegate: takeCall(record.name)
+      case .delegate where record.name == ApplicationCallback.willTerminate.rawValue: end = .inOrder
       case .report: take(record)
       case .state where record.state == .notRunning: (past, end) = (end, .none)
       default: break
@@ -186,20 +189,6 @@ extension RunWatch {
     for complaint in failures.takeComplaints() { add(complaint) }
     if let past { processEnded(past) }
     past = nil
-  }
-
-  private func takeInput(_ token: String) {
-    let action = try? ScriptAction.Kind(token: token)
-    // A wait continues what the input before it has begun.
-    if case .wait = action { return }
-    asksForOverruns = false
-    if case .slow(let call, _) = action { slowCalls.insert(call) }
-  }
-
-  private func takeCall(_ method: String) {
-    if method == ApplicationCallback.willTerminate.rawValue { end = .inOrder }
-    let name = ApplicationCallback(rawValue: method)?.shortName ?? method
-    if slowCalls.remove(name) != nil { asksForOverruns = true }
   }
 
   private func takeViolations() {
@@ -214,8 +203,9 @@ extension RunWatch {
     switch report.kind {
     case .watchdog:
       end = .overrun
-      let isExpected = asksForOverruns || system.clock.hadSlowWork(at: record.instant)
-      if !isExpected { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: record.cause.rawValue)) }
+      if lateCode.remove(name) != nil {
+        add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: record.cause.rawValue))
+      }
     case .backgroundTimeExpired: add(.neverEnded(name))
     case .taskEndedTwice: add(RunComplaint(.backgroundTask, "“\(name)” was ended twice"))
     case .refusedEndlessly:

@@ -28,7 +28,8 @@ public struct ScriptCheckReport: Sendable, Hashable, CustomStringConvertible {
 
 /// A script that shows a fault.
 public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The shortened script that shows the fault: without any one of its actions, the fault does not show.
+  /// The shortened script that shows the fault: without any one of its actions, the fault does not show, unless
+  /// ``shorteningError`` is not nil.
   public var script: String
   /// The script that showed the fault first.
   public var foundIn: String
@@ -41,6 +42,9 @@ public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible 
   public var order = SimulationExecutor.Order.fifo
   /// Whether the fault showed again when the script was played again; if not, the script was not shortened.
   public var isRepeatable = true
+  /// The error that ended the shortening early, as text: that of a cancelled task or of a program that could not be made;
+  /// nil if there was none.
+  public var shorteningError: String?
 
   /// The complaints and the scripts, on several lines.
   public var description: String {
@@ -48,6 +52,7 @@ public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible 
     if !isRepeatable {
       lines.append("  The fault did not occur again: something in the test depends on more than the script.")
     }
+    if let shorteningError { lines.append("A shorter script may show it, too: the shortening ended with \(shorteningError).") }
     if foundIn != script { lines.append("Found in “\(foundIn)”.") }
     if case .seeded(let number) = order {
       lines.append("Order \(number): checkScript(…, order: .seeded(\(number))) plays the script in the same order.")
@@ -55,4 +60,7 @@ public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible 
     if let seed { lines.append("Seed \(seed): checkRandomScripts(seed: \(seed), count: 1, …) generates it again.") }
     return lines.joined(separator: "\n")
   }
+
+  /// Notes the error that ended the shortening.
+  mutating func note(_ error: any Error) { shorteningError = String(describing: error) }
 }

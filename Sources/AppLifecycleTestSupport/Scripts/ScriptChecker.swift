@@ -92,7 +92,7 @@ extension ScriptAction.Kind {
 // MARK: - All scripts
 
 extension ScriptChecker {
-  /// Checks every script of up to `length` actions of the alphabet, shorter ones first.
+  /// Checks every script of up to `length` actions of the alphabet, shorter ones first, beginning with the empty script.
   ///
   /// Scripts whose run is that of another script are pruned:
   /// - A script with an action that the application ignores at that point. Such an action calls nothing, posts nothing
@@ -105,7 +105,7 @@ extension ScriptChecker {
   /// - Parameter length: the greatest number of actions.
   /// - Returns: the numbers, and the first failure. As shorter scripts come first, no shorter script of the alphabet shows a fault.
   /// - Throws: a `ScriptError` for a `do:NAME` that `make` did not add; an error of `make`; `CancellationError` if the
-  ///   task is cancelled.
+  ///   task is cancelled. Once a failure has been found, nothing is thrown: see ``ScriptFailure/shorteningError``.
   /// - Complexity: exponential in `length`. Of *n* actions an application ignores about half at any point, so about
   ///   (*n*/2)^`length` scripts are played.
   public func checkAll(upTo length: Int) async throws -> ScriptCheckReport {
@@ -114,21 +114,18 @@ extension ScriptChecker {
 
   private func run(_ search: Search) async throws -> ScriptCheckReport {
     var search = search
-    var scripts = [KnownScript()]
-    while search.left > 0, !scripts.isEmpty {
-      search.left -= 1
-      for script in scripts {
-        try await playAll(after: script, &search)
-        if search.report.failure != nil || search.report.played >= search.mostPlays { return search.report }
-      }
-      (scripts, search.longer) = (search.longer, [])
+    try await end(player(.fifo, for: actions), after: [], &search)
+    while search.left > 0, !search.longer.isEmpty, !search.isOver {
+      let scripts = search.longer
+      (search.longer, search.left) = ([], search.left - 1)
+      for script in scripts where !search.isOver { try await playAll(after: script, &search) }
     }
     return search.report
   }
 
   /// A script without an ignored action that shows no fault.
   private struct KnownScript {
-    var actions: [Int] = []
+    var actions: [Int]
     var isInMemory = false
     /// Whether the check ended the script by `kill` alone.
     var endsByKill = false
@@ -144,6 +141,8 @@ extension ScriptChecker {
     var wanted: RunComplaint?
     /// The number of played scripts after which the search ends.
     var mostPlays = Int.max
+
+    var isOver: Bool { report.failure != nil || report.played >= mostPlays }
   }
 
   /// Plays each script that adds one action to this one.
@@ -159,17 +158,21 @@ extension ScriptChecker {
         guard let another = nextAction(after: script, from: &next, &search) else { return }
         played = another
       }
-      let new = KnownScript(
-        actions: script.actions + [played], isInMemory: player.state.isInMemory, endsByKill: player.endsByKill)
-      await player.end()
-      search.report.played += 1
-      if player.complaints.isEmpty {
-        search.longer.append(new)
-      } else if search.wanted.map({ wanted in player.complaints.contains { $0.isSameFault(as: wanted) } }) ?? true {
-        search.report.failure = try await failure(
-          in: new.actions.map { alphabet[$0] }, player.complaints, .fifo, search.wanted)
-        return
-      }
+      await end(player, after: script.actions + [played], &search)
+      if search.report.failure != nil { return }
+    }
+  }
+
+  /// Ends the program on which a script was played, and takes the script into the report.
+  private func end(_ player: ScriptPlayer, after script: [Int], _ search: inout Search) async {
+    let known = KnownScript(actions: script, isInMemory: player.state.isInMemory, endsByKill: player.endsByKill)
+    await player.end()
+    search.report.played += 1
+    if player.complaints.isEmpty {
+      search.longer.append(known)
+    } else if search.wanted.map({ wanted in player.complaints.contains { $0.isSameFault(as: wanted) } }) ?? true {
+      search.report.failure = await failure(
+        in: script.map { alphabet[$0] }, player.complaints, .fifo, search.wanted)
     }
   }
 
@@ -224,7 +227,7 @@ extension ScriptChecker {
   /// - Returns: the numbers, and the first failure with a short script: actions are removed and waits shortened while the
   ///   fault still shows, and then up to 3,000 shorter scripts of standard actions are tried.
   /// - Throws: a `ScriptError` for a `do:NAME` that `make` did not add; an error of `make`; `CancellationError` if the
-  ///   task is cancelled.
+  ///   task is cancelled. Once a failure has been found, nothing is thrown: see ``ScriptFailure/shorteningError``.
   /// - Complexity: linear in `count` and `length`.
   public func checkRandom(seed: UInt64, count: Int, length: Int = 20) async throws -> ScriptCheckReport {
     var report = ScriptCheckReport(alphabet: alphabet)
@@ -237,9 +240,10 @@ extension ScriptChecker {
       if player.complaints.isEmpty { await player.end() }
       report.played += 1
       if !player.complaints.isEmpty {
-        let failure = try await failure(in: script, player.complaints, order)
-        report.failure = try await shorter(than: failure) ?? failure
-        report.failure?.seed = seed
+        var failure = await failure(in: script, player.complaints, order)
+        do { failure = try await shorter(than: failure) ?? failure } catch { failure.note(error) }
+        failure.seed = seed
+        report.failure = failure
         return report
       }
     }
@@ -271,23 +275,29 @@ extension ScriptChecker {
 
 extension ScriptChecker {
   /// Shortens a script that showed a fault.
+  ///
+  /// An error, such as that of a cancelled task, ends only the shortening.
   private func failure(
     in script: [String], _ complaints: [RunComplaint], _ order: SimulationExecutor.Order, _ wanted: RunComplaint? = nil
-  ) async throws -> ScriptFailure {
+  ) async -> ScriptFailure {
     let fault = wanted ?? complaints[0]
-    var latest = complaints
+    let text = script.joined(separator: "; ")
+    var failure = ScriptFailure(script: text, foundIn: text, complaints: complaints, order: order)
+    // The shrinker goes on with each script that fails, so the latest one is the shortest.
     func fails(_ script: [String]) async throws -> Bool {
       let found = try await self.complaints(about: script, order)
       guard let same = found.firstIndex(where: { $0.isSameFault(as: fault) }) else { return false }
-      latest = [found[same]] + found[..<same] + found[(same + 1)...]
+      failure.script = script.joined(separator: "; ")
+      failure.complaints = [found[same]] + found[..<same] + found[(same + 1)...]
       return true
     }
-    let text = script.joined(separator: "; ")
-    guard try await fails(script) else {
-      return ScriptFailure(script: text, foundIn: text, complaints: complaints, order: order, isRepeatable: false)
+    do {
+      failure.isRepeatable = try await fails(script)
+      if failure.isRepeatable { _ = try await Shrinker.shrink(script, while: fails) }
+    } catch {
+      failure.note(error)
     }
-    let shrunk = try await Shrinker.shrink(script, while: fails)
-    return ScriptFailure(script: shrunk.joined(separator: "; "), foundIn: text, complaints: latest, order: order)
+    return failure
   }
 
   /// The largest number of scripts that are played to find a shorter one with the same fault.
@@ -300,7 +310,8 @@ extension ScriptChecker {
   /// actions.
   private func shorter(than failure: ScriptFailure) async throws -> ScriptFailure? {
     let known = try Script(failure.script).actions.map(\.token)
-    guard failure.isRepeatable, known.count > 1, let fault = failure.complaints.first else { return nil }
+    guard failure.isRepeatable, failure.shorteningError == nil, known.count > 1, let fault = failure.complaints.first
+    else { return nil }
     let plain = Set(try Script(ScriptAlphabet.standard).actions.map(\.token)).union(known)
     let actions = (alphabet + known).filter(plain.contains).joined(separator: "; ")
     let checker = try ScriptChecker(alphabet: actions, allowing: allowed, of: make)
@@ -308,6 +319,8 @@ extension ScriptChecker {
       report: ScriptCheckReport(alphabet: checker.alphabet), left: known.count - 1, wanted: fault,
       mostPlays: Self.mostPlaysForShorter)
     guard let found = try await checker.run(search).failure else { return nil }
-    return ScriptFailure(script: found.script, foundIn: failure.foundIn, complaints: found.complaints)
+    return ScriptFailure(
+      script: found.script, foundIn: failure.foundIn, complaints: found.complaints,
+      shorteningError: found.shorteningError)
   }
 }

@@ -52,7 +52,7 @@ public final class ManualClock: Clock {
   private let state = Guarded(State())
   /// The time that the next call of each name takes.
   private let slowCalls = Guarded<[String: Duration]>([:])
-  /// The periods of work beside the calls that was slow, since the clock was made.
+  /// The periods of calls and other work that a script made slow, since the clock was made.
   private let slowWork = Guarded<[ClosedRange<Duration>]>([])
 
   /// Makes a clock that shows zero.
@@ -116,6 +116,8 @@ public final class ManualClock: Clock {
 
   private func sleep(until deadline: Instant, at line: EventBus.Subscriber?) async throws {
     try Task.checkCancellation()
+    // No time passes after the latest instant, so nothing would wake a task that sleeps longer.
+    let deadline = min(deadline, Self.latest)
     let id: UInt64? = state.withLock { state in
       guard deadline > state.now else { return nil }
       state.lastSleep += 1
@@ -144,7 +146,8 @@ public final class ManualClock: Clock {
 // MARK: - Advancing the clock
 
 extension ManualClock {
-  /// The latest instant (292 billion years); later ones are cut to it, so that sums of durations cannot overflow.
+  /// The latest instant (292 billion years); later ones, and deadlines, are cut to it, so that sums of durations cannot
+  /// overflow and each sleep ends.
   private static let latest = Instant(offset: .seconds(Int64.max))
 
   /// Runs all work that can run without time passing.
@@ -337,7 +340,7 @@ extension ManualClock: SimulatedClock {
   ///
   /// The time passes inside the call: nothing else runs, and tasks whose deadlines pass wake afterward.
   package func passTime(in call: String) {
-    if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
+    if let duration = takeLength(of: call) { passWithoutWaking(duration) }
   }
 
   package func takeLength(of work: String) -> Duration? {
@@ -347,8 +350,10 @@ extension ManualClock: SimulatedClock {
     return length
   }
 
-  /// Returns whether work beside the calls, such as a save, took time at an instant because a script made it slow.
-  package func hadSlowWork(at instant: Duration) -> Bool {
-    slowWork.withLock { $0.contains { $0.contains(instant) } }
+  /// Returns whether a call or other work, such as a save, took time up to now, or in a period before, because a script
+  /// made it slow.
+  package func hadSlowWork(within period: Duration) -> Bool {
+    let now = now.offset
+    return slowWork.withLock { $0.contains { $0.lowerBound <= now && $0.upperBound > now - period } }
   }
 }
