@@ -16,8 +16,8 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
     case escapedWork = "escaped work"
     /// A handler, a body, a release, an observer or the delegate exceeded its budget.
     ///
-    /// An overrun of a delegate call that the script made slow with `slow:` is always allowed, and so is an
-    /// overrun during a save that it made slow.
+    /// An overrun is always allowed if a delegate call or a save that the script made slow with `slow:` took some of its
+    /// time.
     case overrun
     /// A handler, or code that was asked to end, threw an error other than `CancellationError`, and nothing else takes it.
     case handler

@@ -52,7 +52,9 @@ public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible 
     if !isRepeatable {
       lines.append("  The fault did not occur again: something in the test depends on more than the script.")
     }
-    if let shorteningError { lines.append("A shorter script may show it, too: the shortening ended with \(shorteningError).") }
+    if let shorteningError {
+      lines.append("A shorter script may show it, too: the shortening ended with \(shorteningError).")
+    }
     if foundIn != script { lines.append("Found in “\(foundIn)”.") }
     if case .seeded(let number) = order {
       lines.append("Order \(number): checkScript(…, order: .seeded(\(number))) plays the script in the same order.")

@@ -3,11 +3,12 @@ public import AppLifecycle
 extension Script {
   /// Makes the script that repeats the inputs of a recorded run, at the same times.
   ///
-  /// The script plays the inputs of the records in order. A record of a simulator contains actions that no real system
-  /// takes (`wait:`, `host:`, `slow:`, `fail:`, `task:`, `mode:`, `do:`), and so holds each wait as it was played. For a record of a real run,
-  /// the script waits between two inputs as long as the record shows, to the millisecond; the time that the
-  /// application's own work takes in the replay is added. Whether the run goes the same way again is for the
-  /// application to say. Compare the `callbacks` of the two records: times may differ.
+  /// The script plays the inputs of the records in order. A record of a simulator may contain actions that no real system
+  /// takes (`wait:`, `host:`, `slow:`, `fail:`, `task:`, `mode:`, `do:`). Such a record holds each wait, and the script waits
+  /// as it does. Otherwise the script plays each input as long after its beginning as the record shows, to the
+  /// millisecond. So it waits only for the time that the application's own work leaves; if that work takes longer than
+  /// in the record, the next input is late. Whether the run goes the same way again is for the application to say.
+  /// Compare the `callbacks` of the two records: times may differ.
   ///
   /// - Parameter records: a recorded run, of a simulator or of a host; only its inputs and its times are read.
   /// - Throws: a ``ScriptError`` for the first input that is not an action of the script language; its line is the
@@ -17,11 +18,13 @@ extension Script {
     let records = Array(records)
     let holdsItsWaits = records.contains { $0.kind == .input && $0.isOfSimulator }
     var actions: [ScriptAction] = []
-    var time = records.first?.instant ?? .zero
+    let start = records.first?.instant ?? .zero
+    var time = start
     for (index, record) in records.enumerated() where record.kind == .input || index == records.count - 1 {
-      if !holdsItsWaits, let (wait, length) = ScriptAction.wait(upTo: record.instant - time, line: index + 1) {
-        actions.append(wait)
+      if !holdsItsWaits, var (wait, length) = ScriptAction.wait(upTo: record.instant - time, line: index + 1) {
         time += length
+        wait.end = time - start
+        actions.append(wait)
       }
       if record.kind == .input { actions.append(try ScriptAction(replaying: record, line: index + 1)) }
     }
@@ -46,6 +49,13 @@ extension ScriptAction {
     } catch {
       throw ScriptError(line: line, column: 1, token: record.name, problem: error)
     }
+  }
+
+  /// Returns the action to play at a time after the beginning of its script: for a wait of a replay, the wait that is left,
+  /// or nil if none is.
+  func begun(at time: Duration) -> ScriptAction? {
+    guard let end else { return self }
+    return Self.wait(upTo: end - time, line: line)?.action
   }
 
   /// Returns the longest wait within a duration that a script can express; nil if there is none.

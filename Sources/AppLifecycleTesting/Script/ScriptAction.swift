@@ -36,4 +36,6 @@ public struct ScriptAction: Sendable, Hashable {
   public let line: Int
   /// The column at which it begins, in characters, from 1.
   public let column: Int
+  /// For a wait of a replay the time after the beginning of the script at which it ends; nil for any other action.
+  var end: Duration?
 }

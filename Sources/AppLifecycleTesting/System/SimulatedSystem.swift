@@ -148,9 +148,10 @@ extension SimulatedSystem {
   }
 
   private func playShared(_ script: Script) async throws(EscapedWork) -> [LifecycleRecord] {
-    let before = record.count
+    let (before, start) = (record.count, clock.now)
     defer { application.ambientCause = nil }
-    for action in script.actions {
+    for planned in script.actions {
+      guard let action = planned.begun(at: start.duration(to: clock.now)) else { continue }
       let cause = LifecycleCause(rawValue: action.token)
       // Effects of the system's time limits and of the application's own work during this action have the token as
       // their cause.
