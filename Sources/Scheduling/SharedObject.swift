@@ -7,9 +7,6 @@ package enum SharedObject {
 }
 
 /// A weak reference that can be kept in a `let`.
-///
-/// It is the value of ``SharedObject/current`` in the tasks of an object, which inherit that. If they retained the object, a task that
-/// sleeps would keep it alive.
 package final class WeakReference: Sendable {
   /// The object; nil after it has been released.
   package weak let object: (any AnyObject & Sendable)?

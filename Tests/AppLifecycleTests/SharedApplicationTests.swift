@@ -115,20 +115,44 @@ import Testing
   }
 
   /// A block on a queue belongs to no task.
+  private nonisolated static func seenOnQueue() -> Application? {
+    let seen = Mutex<Application?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "queue").async {
+      seen.withLock { $0 = Application.current }
+      done.signal()
+    }
+    done.wait()
+    return seen.withLock { $0 }
+  }
+
   @Test(.longRunning) func `Code on a queue sees the one of the only system that plays a script`() async {
     await #expect(processExitsWith: .success) {
-      let system = await SimulatedSystem()
+      let (system, other) = await (SimulatedSystem(), SimulatedSystem())
       let isSeen = Mutex(false)
       await system.addAction("ask") { [application = system.application] in
-        let done = DispatchSemaphore(value: 0)
-        DispatchQueue(label: "queue").async {
-          isSeen.withLock { $0 = Application.current === application }
-          done.signal()
-        }
-        done.wait()
+        isSeen.withLock { $0 = Self.seenOnQueue() === application }
       }
       try await system.play("launch; do:ask")
       precondition(isSeen.withLock { $0 } && Application.current == nil)
+      // Two systems exist, and none plays.
+      precondition(Self.seenOnQueue() == nil)
+      withExtendedLifetime(other) {}
+    }
+  }
+
+  @Test(.longRunning) func `Code on a queue sees the one of the only system that exists, between scripts`() async {
+    await #expect(processExitsWith: .success) {
+      do {
+        let system = await SimulatedSystem()
+        let application = await system.application
+        precondition(Self.seenOnQueue() === application)
+        try await system.play("launch; home")
+        precondition(Self.seenOnQueue() === application)
+        // A task of the test says which application it means.
+        precondition(Application.current == nil)
+      }
+      precondition(Self.seenOnQueue() == nil)
     }
   }
 
@@ -140,7 +164,7 @@ import Testing
       }
     }
     let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    for advice in ["there is no shared application", "`main`", "adopt(_:)", "Application.withShared(application)"] {
+    for advice in ["there is no shared application", "`main`", "adopt(_:)", "Application.withShared(application)", "Code on a queue"] {
       #expect(message.contains(advice), "\(message)")
     }
   }

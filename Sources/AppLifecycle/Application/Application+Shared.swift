@@ -2,8 +2,6 @@ internal import Scheduling
 
 extension Application {
   private nonisolated static let adopted = Guarded<Application?>(nil)
-  /// The applications of the simulated systems that play a script now.
-  private nonisolated static let playing = Guarded<[WeakReference]>([])
 
   /// The program's application; any thread may read it.
   ///
@@ -12,9 +10,13 @@ extension Application {
   /// 1. the application of the innermost `withShared(_:_:)`, or of the innermost simulated system that plays a script,
   ///    that encloses the task;
   /// 2. if the code belongs to no task with such an application, as on a dispatch queue: the application of the simulated
-  ///    system that plays a script now, if only one does
+  ///    system that plays a script now, if only one does; on a queue between scripts, that of the simulated system that
+  ///    exists, if only one does
   /// 3. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its application before it makes
   ///    the first callback.
+  ///
+  /// While a delegate is made, its application does not exist yet, in a program and in a simulated system: only the delegates
+  /// of later processes find it in their `init`.
   ///
   /// Few components need this property. Delegate calls pass the application, and the events of the life cycle, of
   /// resources and of a terminal carry it.
@@ -27,7 +29,8 @@ extension Application {
     fatalError(
       """
       there is no shared application. A program gets one from the `main` of its delegate, or calls Application.adopt(_:) before \
-      its host runs. A test calls its code inside Application.withShared(application) { … }
+      its host runs. A test calls its code inside Application.withShared(application) { … }. Code on a queue finds the application of \
+      a simulated system if no other system exists, or if only this one plays a script.
       """)
   }
 
@@ -36,8 +39,8 @@ extension Application {
   /// Any thread may read it. A library reads it that also works in programs and tests without an application.
   public nonisolated static var current: Application? {
     let shared = SharedObject.current
-    let reference = shared as? WeakReference ?? playing.withLock { $0.count == 1 ? $0[0] : nil }
-    return shared as? Application ?? reference?.object as? Application ?? adopted.withLock { $0 }
+    let reference = shared as? SimulatedReference ?? SimulatedReference.only
+    return shared as? Application ?? reference?.application ?? adopted.withLock { $0 }
   }
 
   /// Makes an application ``shared`` for the whole program.
@@ -96,16 +99,5 @@ extension Application {
     _ application: Application, _ body: @MainActor () async throws -> Result
   ) async rethrows -> Result {
     try await SharedObject.$current.withValue(application, operation: body)
-  }
-
-  /// Runs an asynchronous body in which the application is ``shared``, and that does not retain it; for simulated systems.
-  ///
-  /// - Parameter body: the code to run, on the main actor.
-  /// - Returns: the value that the body returns.
-  package func shareWeakly<Result>(_ body: @MainActor () async -> Result) async -> Result {
-    let reference = weakReference
-    Self.playing.withLock { $0.append(reference) }
-    defer { Self.playing.withLock { list in list.firstIndex { $0 === reference }.map { _ = list.remove(at: $0) } } }
-    return await SharedObject.$current.withValue(reference, operation: body)
   }
 }

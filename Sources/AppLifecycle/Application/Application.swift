@@ -34,8 +34,10 @@ package import Scheduling
 
   // MARK: The processes of a simulation
 
-  /// The reference to this application as a simulation's shared one; handlers refer to it weakly.
-  private(set) lazy var weakReference = WeakReference(self)
+  /// The reference to this application as a simulated system's shared one; handlers refer to it weakly.
+  package var simulatedReference: SimulatedReference? {
+    didSet { simulatedReference?.application = self }
+  }
   /// Whether the delegate of a new process is being made; its code is that of the process.
   package internal(set) var isMakingDelegate = false
   /// Makes the delegate of each process after the first one; nil if all processes have the same delegate.

@@ -15,6 +15,13 @@ enum Membership {
     var tasks: [UInt64: SimulatedMainActor] = [:]
     /// The main actor's executors of all simulations so far, to which suspended tasks may refer without retaining them.
     var mainActors: [SimulatedMainActor] = []
+    /// An identity that every task which is being started has passed: that of the latest visit of a simulation, and at first
+    /// that of a task from before the first simulation.
+    ///
+    /// The runtime counts the identities up.
+    var latest = Membership.newIdentity()
+    /// The tasks with greater identities that have started outside of the simulations.
+    var outsiders: Set<UInt64> = []
   }
 
   private static let state = Guarded(State())
@@ -53,13 +60,35 @@ enum Membership {
     return state.withLock { $0.simulations[executor] ?? $0.tasks[task] } ?? bound
   }
 
-  /// Whether the present task has just made a task, and is about to start it.
+  /// Returns whether the present task has just made a task, and is about to start it.
   ///
-  /// The runtime counts the identities up. A job that wakes a suspended task enqueues it, too; such a task is older than
-  /// the visit of the simulation in which the job runs.
+  /// A job that wakes a suspended task enqueues it, too. Such a task is older than the latest visit of a simulation, or it has
+  /// been noted when it started.
   static func isNew(_ task: UInt64) -> Bool {
-    let current = csimulation_current_task()
-    return current != 0 && task > SimulationExecutor.visitOfThread?.task ?? current
+    guard csimulation_current_task() != 0 else { return false }
+    return state.withLock { task > $0.latest && !$0.outsiders.contains(task) }
+  }
+
+  /// Notes a task that runs outside of the simulations.
+  static func noteOutsider(_ task: UInt64) {
+    state.withLock { state in
+      guard task > state.latest else { return }
+      // Without a simulation no task that is being started belongs to one.
+      if state.simulations.isEmpty { state.latest = task } else { state.outsiders.insert(task) }
+    }
+  }
+
+  /// Notes that a visit of a simulation begins, in the task that was made when it was scheduled.
+  static func noteVisit(by task: UInt64) {
+    state.withLock { state in
+      state.latest = max(state.latest, task)
+      if !state.outsiders.isEmpty { state.outsiders = state.outsiders.filter { $0 > state.latest } }
+    }
+  }
+
+  /// Returns the identity of a task that is made now.
+  private static func newIdentity() -> UInt64 {
+    csimulation_task(unsafeBitCast(Task.detached {}, to: UnsafeMutableRawPointer.self))
   }
 
   private static func address(of executor: SimulationExecutor) -> UInt {

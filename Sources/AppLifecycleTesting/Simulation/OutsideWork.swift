@@ -110,17 +110,21 @@ enum OutsideWork {
       return true
     }
     let visit = SimulationExecutor.visitOfThread
-    if Membership.isNew(task), let executor = Membership.current?.executor ?? visit?.executor {
-      if SimulationExecutor.isExternal { return false }
-      executor.adopt(task)
-      executor.enqueue(unowned, for: .other)
-      return true
+    if Membership.isNew(task), let executor = Membership.current?.executor ?? visit {
+      guard SimulationExecutor.isExternal else {
+        executor.adopt(task)
+        executor.enqueue(unowned, for: .other)
+        return true
+      }
+      Membership.noteOutsider(task)
+      return false
     }
+    Membership.noteOutsider(task)
     let job = Job(address: UInt(bitPattern: address))
     switch visit {
     // An actor's job has no task of its own: it belongs to the code that gives the actor work.
-    case let visit? where task == 0: visit.executor.enqueue(unowned, for: .other)
-    case let visit?: visit.executor.hold(job)
+    case let visit? where task == 0: visit.enqueue(unowned, for: .other)
+    case let visit?: visit.hold(job)
     case nil where csimulation_is_running() || MainQueue.isCurrent: begin(job)
     case nil: return false
     }

@@ -45,18 +45,11 @@ public final class SimulationExecutor: TaskExecutor {
 
   private let state: Guarded<State>
 
-  /// A visit of a simulation to the main queue.
-  struct Visit {
-    let executor: SimulationExecutor
-    /// The identity of the task that makes the visit; a task that a job of the visit starts has a greater one.
-    let task: UInt64
-  }
+  /// The simulation that visits the main queue now; only code on the main queue may read it.
+  nonisolated(unsafe) private static var visit: SimulationExecutor?
 
-  /// The visit that the main queue makes now; only code on the main queue may read it.
-  nonisolated(unsafe) private static var visit: Visit?
-
-  /// The visit in which this thread runs a job.
-  static var visitOfThread: Visit? { MainQueue.isCurrent ? visit : nil }
+  /// The simulation of which this thread runs a job.
+  static var visitOfThread: SimulationExecutor? { MainQueue.isCurrent ? visit : nil }
 
   /// Whether the present task does declared work of the real world, or was started by it.
   @TaskLocal static var isExternal = false
@@ -70,10 +63,11 @@ public final class SimulationExecutor: TaskExecutor {
     if case .seeded(let seed) = order { state.random = SplitMix64(seed: seed) }
     self.state = Guarded(state)
     MainQueue.mark()
+    mainActor.executor = self
+    // The first call makes a task, which the runtime must not offer yet.
+    Membership.add(self)
     OutsideWork.count()
     SimulatedMainActor.choose()
-    mainActor.executor = self
-    Membership.add(self)
   }
 
   deinit {
@@ -388,8 +382,8 @@ extension SimulationExecutor {
     }
     if isHeld { return }
     var jobs = 0
-    let visit = Visit(executor: self, task: csimulation_current_task())
-    Self.visit = visit
+    Membership.noteVisit(by: csimulation_current_task())
+    Self.visit = self
     while let job = state.withLock({ $0.nextJob() }) {
       // The job runs on the main actor, and the runtime is told so; therefore it reaches the main actor without a hop.
       job.runSynchronously(isolatedTo: mainActor.asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
@@ -408,7 +402,7 @@ extension SimulationExecutor {
     case .resume(let continuation): continuation.resume()
     case .goOn(let continuation):
       // The caller may run on an actor, whose job belongs to the simulation only during a visit.
-      Self.visit = visit
+      Self.visit = self
       continuation.resume()
       Self.visit = nil
     }

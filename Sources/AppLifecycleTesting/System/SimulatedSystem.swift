@@ -48,6 +48,8 @@ import Scheduling
 
   /// The disk on which the application's saved state outlives its processes.
   package let stateStorage = SimulatedStateStorage()
+  /// The application as the shared one of the system's tasks.
+  private nonisolated let reference = SimulatedReference()
   private var observation: ObserverToken?
   /// Whether the present process has reached `willTerminate`, and has not overrun its budget since.
   private var isEndingInOrder = false
@@ -92,11 +94,15 @@ import Scheduling
   ) {
     clock = ManualClock(executor: SimulationExecutor(order: order))
     // What the delegate starts when it is made belongs to the simulation, as it does at each later launch.
-    let first = Membership.$bound.withValue(clock.executor.mainActor) { delegate?() } ?? BareDelegate()
+    let simulation = clock.executor.mainActor
+    let first: any ApplicationDelegate = reference.making {
+      Membership.$bound.withValue(simulation) { delegate?() ?? BareDelegate() }
+    }
     var configuration = configuration ?? type(of: first).configuration
     configuration.profile = profile ?? configuration.profile
     bus = EventBus(clock: clock)
     application = Application(delegate: first, bus: bus, configuration: configuration, clock: clock)
+    application.simulatedReference = reference
     application.makeDelegate = delegate
     application.stateStorage = stateStorage
     observation = application.observe(label: "simulated system") { [weak self] in
@@ -105,6 +111,8 @@ import Scheduling
     application.enforceBackgroundTime()
     application.enforcesBudgets = true
   }
+
+  deinit { reference.leave() }
 }
 
 // MARK: - Playing
@@ -141,7 +149,7 @@ extension SimulatedSystem {
   ///   the rest of the script is not played.
   @discardableResult
   public func play(_ script: Script) async throws(EscapedWork) -> [LifecycleRecord] {
-    let result = await application.shareWeakly { () async -> Result<[LifecycleRecord], EscapedWork> in
+    let result = await reference.playing { () async -> Result<[LifecycleRecord], EscapedWork> in
       do throws(EscapedWork) { return .success(try await playShared(script)) } catch { return .failure(error) }
     }
     return try result.get()
