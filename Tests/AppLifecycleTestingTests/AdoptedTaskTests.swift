@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `does not belong to it if it has started elsewhere, since the simulation's turn was scheduled`() async throws {
+  @Test func `does not belong to it if it has started elsewhere, after the simulation`() async throws {
     let (system, sleeper) = (SimulatedSystem(), Sleeper())
     // The turn is scheduled now, and begins when the test waits for the task.
     let job = system.application.task {

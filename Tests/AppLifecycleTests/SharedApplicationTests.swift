@@ -164,7 +164,10 @@ import Testing
       }
     }
     let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    for advice in ["there is no shared application", "`main`", "adopt(_:)", "Application.withShared(application)", "Code on a queue"] {
+    let advice = [
+      "there is no shared application", "`main`", "adopt(_:)", "Application.withShared(application)", "Code on a queue",
+    ]
+    for advice in advice {
       #expect(message.contains(advice), "\(message)")
     }
   }

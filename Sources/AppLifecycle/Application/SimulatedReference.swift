@@ -30,8 +30,9 @@ package final class SimulatedReference: Sendable {
 
   private var isPlaying: Bool { state.withLock { $0.plays > 0 } }
 
-  /// The reference for code that has inherited none: that of the only system that plays a script now. Code that belongs to
-  /// no task gets that of the only system that exists, if none plays.
+  /// The reference for code that has inherited none: that of the only system that plays a script now.
+  ///
+  /// Code that belongs to no task gets that of the only system that exists, if none plays.
   static var only: SimulatedReference? {
     let systems = systems.withLock { $0 }
     let playing = systems.filter(\.isPlaying)
@@ -50,8 +51,9 @@ package final class SimulatedReference: Sendable {
     return await SharedObject.$current.withValue(self, operation: body)
   }
 
-  /// Makes the first delegate, whose code, like that of a program, has no shared application yet; the tasks that it starts have
-  /// one as soon as it is made.
+  /// Makes the first delegate, whose code, like that of a program, has no shared application yet.
+  ///
+  /// The tasks that it starts have one as soon as the application has been made.
   ///
   /// - Parameter body: makes the delegate.
   /// - Returns: what the body returns.
