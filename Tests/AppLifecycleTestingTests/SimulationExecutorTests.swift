@@ -116,6 +116,26 @@ import Testing
     #expect(order == ["external at t+0.0 seconds", "woke"])
   }
 
+  @Test func `virtual time stands still for external work of a task that outlives other external work`() async throws {
+    let order = try await withSimulation { clock in
+      let (trace, begun) = (Trace(), OneShot<Bool>())
+      await clock.external {
+        Task {
+          await clock.external {
+            begun.settle(true)
+            await outsideWork(rounds: 500)
+            trace.write("external at \(clock.now)")
+          }
+        }
+        _ = await begun.value
+      }
+      try await clock.advance(by: .seconds(1))
+      trace.write("advanced")
+      return trace.lines
+    }
+    #expect(order == ["external at t+0.0 seconds", "advanced"])
+  }
+
   @Test func `an error of external work is thrown where it is awaited`() async throws {
     struct Refused: Error {}
     try await withSimulation { clock in

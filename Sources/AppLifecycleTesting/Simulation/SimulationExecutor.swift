@@ -52,7 +52,10 @@ public final class SimulationExecutor: TaskExecutor {
   static var visitOfThread: SimulationExecutor? { MainQueue.isCurrent ? visit : nil }
 
   /// Whether the present task does declared work of the real world, or was started by it.
-  @TaskLocal static var isExternal = false
+  static var isExternal: Bool { simulationOfExternalCall != nil }
+
+  /// The simulation of which the present task does such work.
+  @TaskLocal private static var simulationOfExternalCall: ObjectIdentifier?
 
   /// Makes the executor of a new simulation.
   ///
@@ -242,16 +245,24 @@ extension SimulationExecutor {
   public func external<Success, Failure: Error>(
     _ body: () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {
-    // The outer call already stops the time, and orders the caller; the two would wait for each other.
-    if Self.isExternal { return try await body() }
+    let isNested = Self.simulationOfExternalCall == ObjectIdentifier(self)
     let id = state.withLock { state in
       state.lastExternalCall += 1
       state.externalCalls.append(ExternalCall(id: state.lastExternalCall))
       return state.lastExternalCall
     }
     let result: Result<Success, Failure>
-    result = await Self.$isExternal.withValue(true) {
+    result = await Self.$simulationOfExternalCall.withValue(ObjectIdentifier(self)) {
       do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    if isNested {
+      // The caller is outside the simulation, and has no place in its order: the outer call may wait for it.
+      let schedules = state.withLock { state in
+        state.externalCalls.removeAll { $0.id == id }
+        return state.takeVisit()
+      }
+      if schedules { scheduleVisit() }
+      return try result.get()
     }
     await withUnsafeContinuation { continuation in
       let schedules = state.withLock { state in
