@@ -21,7 +21,8 @@ extension Script {
     let start = records.first?.instant ?? .zero
     var time = start
     for (index, record) in records.enumerated() where record.kind == .input || index == records.count - 1 {
-      if !holdsItsWaits, var (wait, length) = ScriptAction.wait(upTo: record.instant - time, line: index + 1) {
+      if !holdsItsWaits, let (action, length) = ScriptAction.wait(upTo: record.instant - time, line: index + 1) {
+        var wait = action
         time += length
         wait.end = time - start
         actions.append(wait)
