@@ -10,7 +10,10 @@ final class HandClock: Clock {
     var now = Instant()
     var sleepers: [Int: (deadline: Instant, continuation: Continuation)] = [:]
     var lastID = 0
+    var hasFailed = false
   }
+
+  struct SleepFailed: Error {}
 
   let minimumResolution: Swift.Duration = .nanoseconds(1)
   private let state = Guarded(State())
@@ -33,6 +36,7 @@ final class HandClock: Clock {
         let outcome: Result<Void, any Error>? = state.withLock { state in
           if Task.isCancelled { return .failure(CancellationError()) }
           if deadline <= state.now { return .success(()) }
+          if state.hasFailed { return .failure(SleepFailed()) }
           state.sleepers[id] = (deadline, continuation)
           return nil
         }
@@ -52,5 +56,14 @@ final class HandClock: Clock {
       return due.sorted { $0.key < $1.key }.map(\.value.continuation)
     }
     for continuation in due { continuation.resume() }
+  }
+
+  /// Ends each sleep with an error, from now on.
+  func fail() {
+    let sleepers = state.withLock { state in
+      defer { (state.sleepers, state.hasFailed) = ([:], true) }
+      return state.sleepers.sorted { $0.key < $1.key }.map(\.value.continuation)
+    }
+    for continuation in sleepers { continuation.resume(throwing: SleepFailed()) }
   }
 }

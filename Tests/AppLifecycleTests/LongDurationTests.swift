@@ -88,11 +88,3 @@ import Testing
     task.end()
   }
 }
-
-/// A clock that stands still, and whose sleep fails.
-private struct SleeplessClock: Clock {
-  let now = ManualClock.Instant()
-  let minimumResolution = Duration.nanoseconds(1)
-  func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws { throw SleepFailed() }
-  private struct SleepFailed: Error {}
-}

@@ -2,6 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 import LifecycleJournal
 import PubSub
+import Scheduling
 import TestFiles
 import TestTraits
 import Testing
@@ -240,5 +241,22 @@ import Testing
     #expect(beats == (1...180).map { .seconds(60 * $0) })
     for name in directory.names { #expect(bytes(of: directory.file(name)).count <= 1_000) }
     #expect(directory.names.count > 4)
+  }
+
+  @MainActor private final class Bare: ApplicationDelegate {}
+
+  @Test func `on a clock that cannot sleep there is no line, and no timer is set again and again`() async {
+    let clock = SleeplessClock()
+    let application = Application(delegate: Bare(), clock: clock)
+    let journal = Journal(
+      at: path, of: application, configuration: .init(), files: SystemFiles(), facts: .made { .zero })
+    await application.handle(.launch)
+    // The timers fire in the order of their times.
+    let deadlines = application.deadlines
+    await withCheckedContinuation { waiter in
+      _ = deadlines.set(deadlines.instant(after: .seconds(3_600))) { waiter.resume() }
+    }
+    journal.close()
+    #expect(clock.sleeps < 10 && beats == [])
   }
 }

@@ -327,6 +327,7 @@ extension BackgroundTaskManager {
     func mustFinish() -> Bool { isWanted() && state.withLock { $0.time.isInBackground } }
     let now = clock.now()
     let half = now + max(.zero, deadline - now) / 2
+    var isTimeUp = false
     // Again if another thread has begun a task since: it is open, so it is awaited, too.
     repeat {
       await waitForTasks(until: half, grace, while: mustFinish)
@@ -334,8 +335,9 @@ extension BackgroundTaskManager {
       // tasks up to this one.
       let last = state.withLock { $0.time.tasks.last?.id ?? -1 }
       while mustFinish(), let id = state.withLock({ $0.time.expireNext(ofOpen: last) }) { expire(id) }
-      await waitForTasks(until: deadline, grace, while: mustFinish)
-    } while mustFinish() && !close(before: suspension, isTimeUp: clock.now() >= deadline)
+      let couldWait = await waitForTasks(until: deadline, grace, while: mustFinish)
+      isTimeUp = !couldWait || clock.now() >= deadline
+    } while mustFinish() && !close(before: suspension, isTimeUp: isTimeUp)
     return mustFinish() ? openTasks : []
   }
 
@@ -359,13 +361,16 @@ extension BackgroundTaskManager {
   }
 
   /// Waits until no task is open and the grace has ended, the wait is no longer wanted, or a deadline has passed.
+  ///
+  /// - Returns: false if the wait ended early, because the clock cannot sleep.
+  @discardableResult
   private func waitForTasks(
     until deadline: Duration, _ grace: GracePeriod.End?, while mustFinish: @MainActor () -> Bool
-  ) async {
+  ) async -> Bool {
     // This wait also ends when another wait, with an earlier deadline, ends.
     while mustFinish(), clock.now() < deadline {
       let granted = grace.flatMap { isGranted($0) ? $0 : nil }
-      guard hasOpenTasks || granted != nil else { return }
+      guard hasOpenTasks || granted != nil else { return true }
       let end = min(deadline, granted?.instant ?? deadline)
       let wait = OneShot<Bool>()
       let timer = starter.startOnMainActor { [clock, starter, weak self] in
@@ -378,8 +383,9 @@ extension BackgroundTaskManager {
       waiters.append(wait)
       let mayWaitAgain = await starter.waitOnMainActor { await wait.value }
       timer.cancel()
-      if !mayWaitAgain { return }
+      if !mayWaitAgain { return false }
     }
+    return true
   }
 
   private func endWait() {

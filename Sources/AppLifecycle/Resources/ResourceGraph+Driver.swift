@@ -18,13 +18,15 @@ extension ResourceGraph {
     case failedToAcquire(Int)
     case released(Int)
     case retryIsDue(Int)
+    /// No retry follows, although the policy allows one.
+    case retryWasGivenUp(Int)
     /// A held resource has become ready.
     case becameReady(Int)
 
     var index: Int {
       switch self {
       case .acquired(let index), .failedToAcquire(let index), .released(let index), .retryIsDue(let index),
-        .becameReady(let index):
+        .retryWasGivenUp(let index), .becameReady(let index):
         index
       }
     }

@@ -168,6 +168,7 @@ struct ResourceGraph {
     case .failedToAcquire(let index): didFailToAcquire(index)
     case .released(let index): didRelease(index)
     case .retryIsDue(let index): retryIsDue(index)
+    case .retryWasGivenUp(let index): giveUpRetry(index)
     case .becameReady(let index): didBecomeReady(index)
     }
   }
@@ -206,6 +207,12 @@ struct ResourceGraph {
   mutating func retryIsDue(_ index: Int) -> [Action] {
     guard case .retrying = nodes[index].status else { return [] }
     return settle(index, .idle)
+  }
+
+  /// Lets a resource that waits for its next attempt fail for good.
+  mutating func giveUpRetry(_ index: Int) -> [Action] {
+    guard case .retrying(let failures) = nodes[index].status else { return [] }
+    return settle(index, .failed(failures: failures))
   }
 
   /// Tries a resource again now that waits for its next attempt or has failed for good.

@@ -18,7 +18,12 @@ extension ResourceManager {
         var pause = isAwaited ? Duration.zero : interval
         while !lease.isEnding {
           if pause > .zero {
-            guard (try? await clock.sleepUntil(clock.instant(after: pause))) != nil, !lease.isEnding else { break }
+            let failure = await clock.failureOfSleep(until: clock.instant(after: pause))
+            guard !Task.isCancelled, !lease.isEnding else { break }
+            if let failure {
+              self?.waitForCheckDidFail(index, lease, failure)
+              break
+            }
           }
           pause = interval
           // A suspended process performs no checks. A timer may wake one before the input that ends the suspension is
@@ -55,11 +60,29 @@ extension ResourceManager {
     }
   }
 
+  /// Breaks a resource that can no longer be checked, as if a check had failed.
+  private func waitForCheckDidFail(_ index: Int, _ lease: HeldLease, _ failure: ClockFailure) {
+    guard let operations = resources[index]?.operations, resources[index]?.lease === lease else { return }
+    lease.hasFailedCheck = true
+    application?.report(failure, of: operations.source, .check, hasRecipient: true, isToldByEvent: true)
+    breakHeld(index, lease, because: failure.description, failures: graph.nodes[index].failures + 1)
+  }
+
+  /// Breaks a held resource or body, which is then tried again after a wait, however long it was held.
+  func breakHeld(_ index: Int, _ lease: HeldLease, because reason: String, failures: Int) {
+    guard let resource = resources[index], resource.lease === lease,
+      resource.operations.holding.invalidate(lease.number, because: reason)
+    else { return }
+    invalidate(index, because: reason, failures: failures)
+  }
+
   private func setCheckDeadline(_ index: Int, _ lease: HeldLease, _ interval: Duration) {
     let seen = suspensions
-    lease.checkTimer = deadlines?.set(running.instant(after: interval)) { [tasks, weak self, weak lease] in
+    let deadline = running.instant(after: interval)
+    lease.checkTimer = deadlines?.set(deadline) { [tasks, running, weak self, weak lease] in
+      let isEarly = running.now() < deadline
       tasks.startOnMainActor { [weak self, weak lease] in
-        if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: seen) }
+        if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: isEarly ? nil : seen) }
       }
     }
   }
@@ -69,12 +92,16 @@ extension ResourceManager {
     lease.checkTimer = nil
   }
 
-  private func checkIsLate(_ index: Int, _ lease: HeldLease, _ interval: Duration, suspensionsSeen: Int) {
+  /// Breaks a resource whose check has not returned in time.
+  ///
+  /// `suspensionsSeen` is the number of suspensions when the check began; nil if the clock cannot sleep, so that another
+  /// deadline would pass at once, too.
+  private func checkIsLate(_ index: Int, _ lease: HeldLease, _ interval: Duration, suspensionsSeen: Int?) {
     guard lease.checkTimer != nil, let resource = resources[index], resource.lease === lease, let application else {
       return
     }
     // A check cannot return while the process is suspended.
-    if suspensions != suspensionsSeen || application.present.state == .suspended {
+    if let suspensionsSeen, suspensions != suspensionsSeen || application.present.state == .suspended {
       return setCheckDeadline(index, lease, interval)
     }
     lease.checkTimer = nil

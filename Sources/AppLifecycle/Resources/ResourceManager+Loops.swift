@@ -183,17 +183,20 @@ extension ResourceManager {
     let policy = policy(of: resource)
     lease.loopFailures = time >= policy.resetAfter ? 1 : lease.loopFailures + 1
     if resource.operations.body == nil, let maximum = policy.maximumRetries, lease.loopFailures > maximum {
-      if resource.operations.holding.invalidate(lease.number, because: reason) {
-        invalidate(index, because: reason, failures: lease.loopFailures)
-      }
+      breakHeld(index, lease, because: reason, failures: lease.loopFailures)
       return .invalidate
     }
     let delay = delay(of: index, afterFailures: lease.loopFailures)
     let deadline = clock.instant(after: delay)
     lease.startPause {
       tasks.startOnMainActor { [weak self, clock] in
-        guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
-        if let self, resources[index]?.lease === lease { startLoop(index, lease) }
+        let failure = await clock.failureOfSleep(until: deadline)
+        guard !Task.isCancelled, let self, resources[index]?.lease === lease else { return }
+        if let failure {
+          breakHeld(index, lease, because: failure.description, failures: lease.loopFailures)
+        } else {
+          startLoop(index, lease)
+        }
       }
     }
     return .again(after: delay, failures: lease.loopFailures)

@@ -323,23 +323,6 @@ internal import Scheduling
     operations?.whenForgotten?()
   }
 
-  /// Returns the delay after a number of failures in a row, by the resource's own policy or the default one.
-  func delay(of index: Int, afterFailures failures: Int) -> Duration {
-    let chance = Double.random(in: 0..<1, using: &random)
-    return (resources[index]?.operations.habits.retry ?? retry).delay(afterFailures: failures, chance: chance)
-  }
-
-  private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {
-    // The retry may have been cancelled after the sleep had ended; then another task runs for the resource.
-    guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
-    guard generation == self.generation else { return }
-    retries[index] = nil
-    didEnd(.retryIsDue(index), generation)
-  }
-
-  /// Tries a resource again at once that waits for its next attempt or has failed for good.
-  func retryNow(_ index: Int) { perform(graph.retryNow(index)) }
-
   func didEnd(
     _ event: ResourceGraph.Event, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil, at time: Duration? = nil
   ) {
