@@ -134,7 +134,38 @@ extension WindowDelegate: StateRestoringDelegate {
     let system = SimulatedSystem(profile: .scenes, configuration: configuration) { delegate }
     try await system.play("launch")
     #expect(delegate.names == ["restoration": ["outer", "inner"], "scene": ["outer", "inner"]])
-    #expect(outer.calls.map(\.step).filter { $0.contains("delegateFor") || $0.contains("Restore") }.count == 2)
+    let asked = outer.calls.filter { $0.step.contains("delegateFor") || $0.step.contains("Restore") }
+    #expect(asked.count == 2)
+  }
+
+  @Test func `get the transition that asks the delegate about windows and saved state`() async throws {
+    let delegate = WindowDelegate()
+    let system = SimulatedSystem(profile: .scenes, configuration: configuration) { delegate }
+    try await system.play("launch; scene:open:second")
+    let asked = outer.calls.filter { $0.step.contains("delegateFor") || $0.step.contains("Restore") }
+    let launch = try #require(outer.call("applicationDidFinishLaunching")?.transition)
+    let opening = try #require(outer.call("sceneWillConnect")?.transition)
+    #expect(asked.map(\.transition) == [launch, launch, opening])
+    #expect(launch != opening)
+  }
+
+  @Test func `get a retry without the transition that waits meanwhile`() async throws {
+    let system = SimulatedSystem(configuration: configuration)
+    let token = system.bus.receive(Application.DidEnterBackground.self) { _ in
+      try await system.clock.sleep(for: .seconds(3))
+    }
+    var isBroken = true
+    let feed = try system.application.manage(
+      "feed", while: .running, retry: RetryPolicy(first: .seconds(2), longest: .seconds(2), jitter: 0)
+    ) {
+      if isBroken { throw Broken() }
+    }
+    try await system.play("launch; wait:1s")
+    isBroken = false
+    try await system.play("home")
+    withExtendedLifetime(token) {}
+    #expect(feed.status == .held)
+    #expect(outer.calls.filter { $0.step == "acquire" }.map(\.transition) == [1, nil])
   }
 
   /// Registers code of every kind.

@@ -66,17 +66,19 @@ extension Application {
 
   /// A call of which observers are not told when it begins; nil if there are no interceptors.
   func interceptedCall(
-    _ entry: @autoclosure () -> LedgerEntry, isSynchronous: Bool = false, isLongRunning: Bool = false
+    _ entry: @autoclosure () -> LedgerEntry, isSynchronous: Bool = false, isLongRunning: Bool = false,
+    in transition: TracedTransition.ID? = nil
   ) -> InterceptedCall? {
     guard !configuration.interceptors.isEmpty else { return nil }
     return intercepted(
-      observers.number(entry(), isSynchronous: isSynchronous, isLongRunning: isLongRunning, in: nil))
+      observers.number(entry(), isSynchronous: isSynchronous, isLongRunning: isLongRunning, in: transition))
   }
 
   /// Calls a method of the delegate that the ledger does not list, such as one of saved state.
   package func callDelegate<Result>(_ method: String, _ operation: () -> Result) -> Result {
     let call = interceptedCall(
-      LedgerEntry(.delegate, method, step: method, began: timing.now(), duration: .zero), isSynchronous: true)
+      LedgerEntry(.delegate, method, step: method, began: timing.now(), duration: .zero), isSynchronous: true,
+      in: transitions.traced)
     return call.run(operation)
   }
 
