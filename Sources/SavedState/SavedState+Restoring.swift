@@ -27,9 +27,9 @@ extension SavedState: StateKeeper {
 
   package func saveAtOnce() { saving.performAtOnce() }
 
-  package func sessionDidEnd(_ identifier: SceneIdentifier) {
+  package func sessionDidEnd(_ identifier: SceneIdentifier, endsProcess: Bool) {
     dropValues(of: identifier.rawValue)
-    saving.sessionDidEnd(identifier.rawValue)
+    saving.sessionDidEnd(identifier.rawValue, endsProcess: endsProcess)
     application?.stateWitness?.didForget(identifier.rawValue)
   }
 
@@ -188,7 +188,7 @@ extension SavedState: StateKeeper {
 
   private func becameActive() {
     guard !hasSettled, let application else { return }
-    settling = StateTimer(after: configuration.settlingTime, of: application) { [weak self] in
+    settling = StateTimer(after: configuration.settlingTime, of: application) { [weak self] _ in
       guard let self else { return }
       hasSettled = true
       settling = nil

@@ -15,6 +15,7 @@ import Testing
   @MainActor private final class Keeper: StateKeeper {
     private(set) var completions: [@MainActor () -> Void] = []
     private(set) var endedSessions: [SceneIdentifier] = []
+    private(set) var endedWithProcess: [SceneIdentifier] = []
     /// Called when a save is requested, with the number of earlier ones.
     var whenRequested: ((Int) -> Void)?
 
@@ -24,7 +25,9 @@ import Testing
       whenRequested?(completions.count - 1)
     }
     func saveAtOnce() {}
-    func sessionDidEnd(_ identifier: SceneIdentifier) { endedSessions.append(identifier) }
+    func sessionDidEnd(_ identifier: SceneIdentifier, endsProcess: Bool) {
+      if endsProcess { endedWithProcess.append(identifier) } else { endedSessions.append(identifier) }
+    }
     func processDidEnd() {}
   }
 
@@ -187,7 +190,7 @@ import Testing
     try await system.play("scene:close:right")
     withExtendedLifetime(token) {}
     #expect(system.application.state == .notRunning)
-    #expect(keeper.endedSessions == ["right"])
+    #expect(keeper.endedSessions == [] && keeper.endedWithProcess == ["right"])
   }
 }
 

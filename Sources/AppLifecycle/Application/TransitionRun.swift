@@ -58,9 +58,9 @@ internal import Scheduling
       case .awaitTearDown:
         deadline = application.tearDown.deadline
         // A process that the system ends for an overrun takes no further step. A window that the user has closed still
-        // loses its session.
+        // loses its session, also for the next process.
         guard await application.tearDown.finish(of: application, cause: cause) else {
-          for case .endSession(let id) in effects[index...] { application.endSession(id) }
+          for case .endSession(let id) in effects[index...] { application.endSession(id, endsProcess: true) }
           purge()
           break perform
         }

@@ -11,8 +11,13 @@
   func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void)
   /// Saves what has changed before this method returns: the budget of the step is used up.
   func saveAtOnce()
-  /// Drops the state of a window that the user has closed.
-  func sessionDidEnd(_ identifier: SceneIdentifier)
+  /// Drops the state of a window that the user has closed, also from what was saved.
+  ///
+  /// - Parameters:
+  ///   - identifier: the window's session.
+  ///   - endsProcess: whether the system is about to end the process, so that it must be dropped before this method
+  ///     returns, and nothing else may be saved.
+  func sessionDidEnd(_ identifier: SceneIdentifier, endsProcess: Bool)
   /// Saves nothing more: the process has ended.
   func processDidEnd()
 }
@@ -38,9 +43,13 @@ extension Application {
   }
 
   /// Forgets the session of a window that the user has closed, and its state.
-  func endSession(_ identifier: SceneIdentifier) {
+  ///
+  /// - Parameters:
+  ///   - identifier: the session.
+  ///   - endsProcess: whether the system is about to end the process.
+  func endSession(_ identifier: SceneIdentifier, endsProcess: Bool = false) {
     sceneDirectory.endSession(identifier)
-    stateKeeper?.sessionDidEnd(identifier)
+    stateKeeper?.sessionDidEnd(identifier, endsProcess: endsProcess)
   }
 
   /// Makes the sessions of windows that were open in the process before known again, behind those that are open now.

@@ -74,11 +74,13 @@ struct SavedContents: Sendable {
     return true
   }
 
-  /// Removes the values of a window that was closed, and the window.
-  mutating func drop(_ session: String) {
+  /// Removes the values of a window that was closed, and the window; returns whether there was anything of it.
+  @discardableResult mutating func drop(_ session: String) -> Bool {
+    let hasSession = sessions.contains(session) || names.contains { $0.session == session }
     sessions.removeAll { $0 == session }
     for name in names where name.session == session { entries[name] = nil }
     names.removeAll { $0.session == session }
+    return hasSession
   }
 
   func document(of program: String) -> StateDocument {

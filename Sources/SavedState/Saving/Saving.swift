@@ -23,6 +23,9 @@ import Scheduling
   /// The windows that were closed while the running save was under way.
   private var endedSessions: Set<String> = []
   private var timer: StateTimer?
+  /// Whether the latest timer fired early, because the clock cannot sleep: saves that fail would follow each other without
+  /// end.
+  private var cannotWait = false
   /// The save that runs, and the requests that wait for its end; nil if none does.
   private var running: (job: SaveJob, completions: [Completion])?
   /// The requests that wait for the save after it.
@@ -51,11 +54,14 @@ import Scheduling
   func sessionsDidChange() { setTimer() }
 
   /// Drops the values of a window that was closed.
-  func sessionDidEnd(_ session: String) {
-    state.contents.drop(session)
+  ///
+  /// What the file has of it is removed at once: the process may be suspended or end soon.
+  func sessionDidEnd(_ session: String, endsProcess: Bool) {
+    let isInFile = state.contents.drop(session)
     mustWrite = true
+    if endsProcess { return isInFile ? rewrite() : () }
     if running != nil { endedSessions.insert(session) }
-    setTimer()
+    if isInFile || running != nil { requestIfChanged() } else { setTimer() }
   }
 
   /// Whether there is something to save; what could not be encoded is no reason by itself.
@@ -64,11 +70,14 @@ import Scheduling
   private var openSessions: [String] { application?.openSessions.map(\.identifier.rawValue) ?? [] }
 
   /// Begins the interval after which changes are saved, unless it runs already or there are none.
-  private func setTimer() {
-    guard timer == nil, !hasEnded, state.obstacle == nil, let application, application.hasPassedRestoration, isDue
-    else { return }
-    timer = StateTimer(after: interval, of: application) { [weak self] in
+  ///
+  /// - Parameter toTryAgain: whether a save has failed or was refused, so that it must not be tried again at once.
+  private func setTimer(toTryAgain: Bool = false) {
+    guard timer == nil, !hasEnded, state.obstacle == nil, !(toTryAgain && cannotWait) else { return }
+    guard let application, application.hasPassedRestoration, isDue else { return }
+    timer = StateTimer(after: interval, of: application) { [weak self] isEarly in
       self?.timer = nil
+      self?.cannotWait = isEarly
       self?.requestIfChanged()
     }
   }
@@ -97,6 +106,17 @@ import Scheduling
     didEnd(job)
   }
 
+  /// Writes what was saved last, without the windows that were closed since, before this method returns.
+  ///
+  /// The program is not asked, and nothing that it has changed since is written: the system ends the process.
+  private func rewrite() {
+    guard refusal == nil else { return }
+    let work = SaveJob.Work(
+      program: program, storage: storage, sessions: state.contents.sessions, contents: state.contents,
+      mustWrite: true, delayed: state.delayed, hasCheckedPrevious: state.hasCheckedPrevious)
+    SaveJob(work).perform()
+  }
+
   func processDidEnd() {
     hasEnded = true
     timer = nil
@@ -113,7 +133,7 @@ import Scheduling
     if hasWork, isRefusedByDelegate {
       for completion in completions { completion(.notKept(reason: "the delegate refused it")) }
       // It may agree the next time.
-      return setTimer()
+      return setTimer(toTryAgain: true)
     }
     guard hasWork, let job = nextJob() else { return completions.forEach { $0(nil) } }
     running = (job, completions)
@@ -195,7 +215,7 @@ import Scheduling
     }
     if let reason = result.failure { state.report(reason) } else if failure == nil { state.saveDidSucceed() }
     for completion in completions { completion(failure) }
-    setTimer()
+    setTimer(toTryAgain: result.failure != nil)
     // The program's code, which ran for the reports and the completions, may have begun another save: its end goes on.
     guard running == nil, !waiting.isEmpty else { return }
     let next = waiting

@@ -6,10 +6,23 @@ import Scheduling
   private let deadlines: Deadlines
   private var id: Deadlines.ID?
 
-  init(after delay: Duration, of application: Application, _ action: @escaping @Sendable @MainActor () -> Void) {
+  /// Sets a timer.
+  ///
+  /// - Parameters:
+  ///   - delay: the time after which it fires.
+  ///   - application: the application whose clock it follows.
+  ///   - action: called when the time has passed, or early if the clock cannot sleep; the argument is true then.
+  init(
+    after delay: Duration, of application: Application,
+    _ action: @escaping @Sendable @MainActor (_ isEarly: Bool) -> Void
+  ) {
     deadlines = application.deadlines
     let tasks = application.tasks
-    id = deadlines.set(deadlines.instant(after: delay)) { tasks.startOnMainActor { action() } }
+    let deadline = deadlines.instant(after: delay)
+    id = deadlines.set(deadline) { [now = deadlines.now] in
+      let isEarly = now() < deadline
+      tasks.startOnMainActor { action(isEarly) }
+    }
   }
 
   isolated deinit { if let id { deadlines.clear(id) } }

@@ -147,4 +147,23 @@ import Testing
     try await device.play("launch; do:type; slow:didEnterBackground:6s; home")
     #expect(device.disk.writes == 0)
   }
+
+  @Test("on a clock that cannot sleep a refused save is not asked for again and again") func refusalWithoutPauses()
+    async throws
+  {
+    let clock = SleeplessClock()
+    let plan = Probe.Plan()
+    let delegate = Probe(plan)
+    let application = Application(delegate: delegate, clock: clock)
+    application.stateStorage = CountingStorage(SimulatedStateStorage())
+    plan.maySave = false
+    await application.handle(.launch)
+    delegate.draft?.value = "a"
+    await #expect(throws: SavedStateError.notKept(reason: "the delegate refused it")) {
+      try await application.savedState.save()
+    }
+    await application.handle(.home)
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(clock.sleeps < 10)
+  }
 }

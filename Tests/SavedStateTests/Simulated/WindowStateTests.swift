@@ -58,6 +58,42 @@ import Testing
     #expect(pages(of: other)["b"] == "")
   }
 
+  @Test(
+    "a window that was closed does not come back, however soon the process ends",
+    arguments: ["scene:close:b; crash", "home; scene:close:b; suspend; kill", "home; scene:close:b; suspend; reclaim"])
+  func endedAfterClosing(end: String) async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b; wait:30s; \(end)")
+    #expect(system.application.state == .notRunning)
+    let other = restarted(system)
+    try await other.play("launch")
+    #expect(sessions(of: other) == ["main"])
+    try await other.play("scene:open:b")
+    #expect(pages(of: other)["b"] == "")
+  }
+
+  @Test("a window that is closed too late for its budget leaves nothing behind, and what was not saved stays unsaved")
+  func closedTooLate() async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; scene:open:c; do:type-b; do:type; wait:30s")
+    try await system.play("scene:close:c; do:title; slow:sceneDidEnterBackground:6s; scene:close:b")
+    #expect(system.application.state == .notRunning)
+    let other = restarted(system)
+    try await other.play("launch")
+    #expect(sessions(of: other) == ["main"] && pages(of: other) == ["main": "a"])
+    #expect((other.application.delegate as? Notebook)?.title?.value == "")
+    try await other.play("scene:open:b")
+    #expect(pages(of: other)["b"] == "")
+  }
+
+  @Test("a window that is closed too late writes no state where its values were not saved")
+  func unsavedAndClosedTooLate() async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b; slow:sceneDidEnterBackground:6s; scene:close:b")
+    #expect(system.application.state == .notRunning)
+    #expect(system.stateStorage.present == nil)
+  }
+
   @Test("a window that is closed during a save leaves nothing behind") func closedDuringSave() async throws {
     let system = Notebook.system()
     try await system.play("launch; scene:open:b; do:type-b; slow:save:2s; do:save; wait:1s; scene:close:b; wait:5s")
