@@ -154,14 +154,14 @@ extension WindowDelegate: StateRestoringDelegate {
     let token = system.bus.receive(Application.DidEnterBackground.self) { _ in
       try await system.clock.sleep(for: .seconds(3))
     }
-    var isBroken = true
+    let isBroken = Guarded(true)
     let feed = try system.application.manage(
       "feed", while: .running, retry: RetryPolicy(first: .seconds(2), longest: .seconds(2), jitter: 0)
     ) {
-      if isBroken { throw Broken() }
+      if isBroken.withLock({ $0 }) { throw Broken() }
     }
     try await system.play("launch; wait:1s")
-    isBroken = false
+    isBroken.withLock { $0 = false }
     try await system.play("home")
     withExtendedLifetime(token) {}
     #expect(feed.status == .held)

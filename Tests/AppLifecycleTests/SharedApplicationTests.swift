@@ -2,6 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 import Dispatch
 import PubSub
+import Scheduling
 import Synchronization
 import TestTraits
 import Testing
@@ -139,6 +140,23 @@ import Testing
       precondition(Self.seenOnQueue() == nil)
       withExtendedLifetime(other) {}
     }
+  }
+
+  @Test func `A task of the test sees none while another one plays, whose detached tasks see it`() async throws {
+    let system = SimulatedSystem()
+    let (plays, mayEnd) = (OneShot<Bool>(), OneShot<Bool>())
+    try system.application.manage("gate", while: .running) { [application = system.application] in
+      let seen = await Task.detached { Application.current }.value
+      await application.external {
+        plays.settle(seen === application)
+        _ = await mayEnd.value
+      }
+    }
+    async let playing: Void = { _ = try await system.play("launch") }()
+    #expect(await plays.value)
+    #expect(Application.current == nil)
+    mayEnd.settle(true)
+    try await playing
   }
 
   @Test(.longRunning) func `Code on a queue sees the one of the only system that exists, between scripts`() async {

@@ -9,9 +9,9 @@ extension Application {
   ///
   /// 1. the application of the innermost `withShared(_:_:)`, or of the innermost simulated system that plays a script,
   ///    that encloses the task;
-  /// 2. if the code belongs to no task with such an application, as on a dispatch queue: the application of the simulated
-  ///    system that plays a script now, if only one does; on a queue between scripts, that of the simulated system that
-  ///    exists, if only one does
+  /// 2. in a task that has inherited none, such as a detached one: the application of the simulated system that has started
+  ///    it; outside of tasks, as on a dispatch queue: that of the simulated system that plays a script now, if only one
+  ///    does, and between scripts that of the one that exists, if it is the only one;
   /// 3. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its application before it makes
   ///    the first callback.
   ///
@@ -39,7 +39,7 @@ extension Application {
   /// Any thread may read it. A library reads it that also works in programs and tests without an application.
   public nonisolated static var current: Application? {
     let shared = SharedObject.current
-    let reference = shared as? SimulatedReference ?? SimulatedReference.only
+    let reference = shared as? SimulatedReference ?? SimulatedReference.ofPresentCode
     return shared as? Application ?? reference?.application ?? adopted.withLock { $0 }
   }
 

@@ -36,7 +36,7 @@ package import Scheduling
 
   /// The reference to this application as a simulated system's shared one; handlers refer to it weakly.
   package var simulatedReference: SimulatedReference? {
-    didSet { simulatedReference?.application = self }
+    didSet { simulatedReference?.refer(to: self) }
   }
   /// Whether the delegate of a new process is being made; its code is that of the process.
   package internal(set) var isMakingDelegate = false

@@ -49,7 +49,7 @@ import Scheduling
   /// The disk on which the application's saved state outlives its processes.
   package let stateStorage = SimulatedStateStorage()
   /// The application as the shared one of the system's tasks.
-  private nonisolated let reference = SimulatedReference()
+  private nonisolated let reference: SimulatedReference
   private var observation: ObserverToken?
   /// Whether the present process has reached `willTerminate`, and has not overrun its budget since.
   private var isEndingInOrder = false
@@ -95,6 +95,7 @@ import Scheduling
     clock = ManualClock(executor: SimulationExecutor(order: order))
     // What the delegate starts when it is made belongs to the simulation, as it does at each later launch.
     let simulation = clock.executor.mainActor
+    reference = SimulatedReference { Membership.current === simulation }
     let first: any ApplicationDelegate = reference.making {
       Membership.$bound.withValue(simulation) { delegate?() ?? BareDelegate() }
     }
@@ -102,8 +103,8 @@ import Scheduling
     configuration.profile = profile ?? configuration.profile
     bus = EventBus(clock: clock)
     application = Application(delegate: first, bus: bus, configuration: configuration, clock: clock)
-    application.simulatedReference = reference
     application.makeDelegate = delegate
+    application.simulatedReference = reference
     application.stateStorage = stateStorage
     observation = application.observe(label: "simulated system") { [weak self] in
       if let record = $0.record { self?.take(record) }

@@ -6,11 +6,13 @@
     /// Adds an observer, as Foundation's method with the same parameters does, and calls it as on Apple's systems.
     ///
     /// In files that import `NotificationCenterBridge` this method takes the place of Foundation's, for every name but nil.
-    /// There are two differences:
+    /// There are three differences to Foundation's method on Linux:
     ///
     /// - **The main queue.** With the queue `.main`, a post on the main actor calls the block at once. Foundation's method
     ///   does that on the first thread only. Elsewhere its post waits for the main queue, which waits for the post: with
     ///   an asynchronous `main`, and in `swift test`, the program hangs.
+    /// - **Other queues.** A post waits for the block alone. That of Foundation's method waits until its queue is empty. A post
+    ///   inside an operation of the queue calls the block at once.
     /// - **Simulated processes.** An observer that a simulated process adds while it runs is removed when the process
     ///   ends. This holds for a `SimulatedSystem` that makes a delegate for each process. The call must come from the main
     ///   actor, while the system plays a script or its application is `Application.current`.
@@ -25,24 +27,23 @@
       forName name: Notification.Name, object: Any?, queue: OperationQueue?,
       using block: @escaping @Sendable (Notification) -> Void
     ) -> any NSObjectProtocol {
-      let isForMainQueue = queue === OperationQueue.main
       let token = addObserver(
-        forName: Optional(name), object: object, queue: isForMainQueue ? nil : queue,
-        using: isForMainQueue ? Self.onMainQueue(block) : block)
+        forName: Optional(name), object: object, queue: nil, using: queue.map { Self.running(block, on: $0) } ?? block)
       ProcessObservers.keep(token, in: self)
       return token
     }
 
-    /// Returns a block that runs another one on the main queue before it returns.
-    private static func onMainQueue(
-      _ block: @escaping @Sendable (Notification) -> Void
+    /// Returns a block that runs another one on a queue before it returns.
+    private static func running(
+      _ block: @escaping @Sendable (Notification) -> Void, on queue: OperationQueue
     ) -> @Sendable (Notification) -> Void {
       { notification in
-        if MainQueue.isCurrent { return block(notification) }
+        let isCurrent = queue === OperationQueue.main ? MainQueue.isCurrent : queue === OperationQueue.current
+        if isCurrent { return block(notification) }
         // The thread of the post waits until the block has returned.
         nonisolated(unsafe) let notification = notification
         let operation = BlockOperation { block(notification) }
-        OperationQueue.main.addOperation(operation)
+        queue.addOperation(operation)
         operation.waitUntilFinished()
       }
     }

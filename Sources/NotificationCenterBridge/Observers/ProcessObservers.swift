@@ -20,7 +20,8 @@
 
     /// The observers of the applications' present processes, by the addresses of the applications.
     ///
-    /// Only a handler of the application's bus retains them, so they end with the bus.
+    /// Only a handler of the application's bus retains them, so they end with the bus; and with the simulated system, as an
+    /// observer may keep the application.
     private static let present = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
     private weak let application: Application?
@@ -32,17 +33,29 @@
 
     /// Notes an observer if the present code belongs to a simulated process, as far as that is known.
     static func keep(_ token: any NSObjectProtocol, in center: NotificationCenter) {
-      guard MainQueue.isCurrent, let application = Application.current else { return }
+      guard MainQueue.isCurrent else { return }
       nonisolated(unsafe) let token = token
+      let isFirstDelegate = SimulatedReference.uponMaking { application in
+        MainActor.assumeIsolated { keep(token, in: center, of: application) }
+      }
+      if isFirstDelegate { return }
       MainActor.assumeIsolated {
-        guard application.makeDelegate != nil,
+        guard let application = Application.current,
           application.present.state.isInMemory || application.isMakingDelegate
         else { return }
-        observers(of: application).state.withLock { $0.observers.append((token, center)) }
+        keep(token, in: center, of: application)
       }
     }
 
-    private static func observers(of application: Application) -> ProcessObservers {
+    @MainActor private static func keep(
+      _ token: any NSObjectProtocol, in center: NotificationCenter, of application: Application
+    ) {
+      guard application.makeDelegate != nil else { return }
+      nonisolated(unsafe) let token = token
+      observers(of: application).state.withLock { $0.observers.append((token, center)) }
+    }
+
+    @MainActor private static func observers(of application: Application) -> ProcessObservers {
       let key = ObjectIdentifier(application)
       // Another application may have had the address before.
       if let present = present.withLock({ $0[key]?.observers }), present.application === application { return present }
@@ -54,6 +67,7 @@
         if event.transition.to == .notRunning { observers.removeAll() }
       }
       observers.state.withLock { $0.subscription = subscription }
+      application.simulatedReference?.uponLeaving { [weak observers] in observers?.removeAll() }
       return observers
     }
 

@@ -95,16 +95,35 @@ import Testing
       }
     }
 
-    @Test func `on any other queue is Foundation's`() async {
+    /// Of the queue another operation waits for the main queue, which waits for the post.
+    @Test func `on any other queue runs there, and the post waits for it alone`() async {
       await #expect(processExitsWith: .success) {
+        alarm(60)
         await MainActor.run {
           let poster = Poster()
           let queue = OperationQueue()
-          let observer = poster.center.addObserver(
-            forName: UIApplication.didBecomeActiveNotification, object: nil, queue: queue
-          ) { [log = poster.log] _ in log.add("\(OperationQueue.current === queue)") }
-          poster.center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+          let name = UIApplication.didBecomeActiveNotification
+          let observer = poster.center.addObserver(forName: name, object: nil, queue: queue) { [log = poster.log] _ in
+            log.add("\(OperationQueue.current === queue)")
+          }
+          queue.addOperation { DispatchQueue.main.sync {} }
+          poster.center.post(name: name, object: nil)
           precondition(poster.log.all == ["true"], "\(poster.log.all)")
+          withExtendedLifetime(observer) {}
+        }
+      }
+    }
+
+    @Test func `on its queue is called at once by a post of the queue`() async {
+      await #expect(processExitsWith: .success) {
+        alarm(60)
+        await MainActor.run {
+          let (center, queue, name, log) = (NotificationCenter(), OperationQueue(), Notification.Name("a"), Log())
+          queue.maxConcurrentOperationCount = 1
+          let observer = center.addObserver(forName: name, object: nil, queue: queue) { _ in log.add("called") }
+          let operation = BlockOperation { center.post(name: name, object: nil) }
+          queue.addOperations([operation], waitUntilFinished: true)
+          precondition(log.all == ["called"], "\(log.all)")
           withExtendedLifetime(observer) {}
         }
       }

@@ -46,6 +46,31 @@ import Testing
     }
   }
 
+  /// As unchanged code of iOS does, it adds an observer as it is made, and later one that keeps the application.
+  @MainActor private final class Keeper {
+    static var processes = 0
+    let (center, log): (NotificationCenter, Log)
+
+    init(_ center: NotificationCenter, _ log: Log) {
+      (self.center, self.log) = (center, log)
+      Self.processes += 1
+      observe { [log, process = Self.processes] in log.add("\(process)") }
+    }
+
+    private func observe(_ body: @escaping @MainActor () -> Void) {
+      center.addObserver(forName: UIApplication.didBecomeActiveNotification, object: nil, queue: nil) { _ in
+        MainActor.assumeIsolated(body)
+      }
+      .forget()
+    }
+  }
+
+  extension Keeper: ApplicationDelegate {
+    func applicationDidFinishLaunching(_ application: Application) {
+      observe { [log] in log.add("\(application.state)") }
+    }
+  }
+
   @Suite(.serialized) @MainActor struct `An observer of a simulated process` {
     private let center = NotificationCenter()
     private let log = Log()
@@ -72,6 +97,24 @@ import Testing
       system = nil
       center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
       #expect(log.all == ["1 true"], "\(log.all)")
+    }
+
+    @Test
+    func
+      `ends with its process and with the simulation, also if the delegate's init has added it and it keeps the application`()
+      async throws
+    {
+      Keeper.processes = 0
+      var system: SimulatedSystem? = SimulatedSystem { [center, log] in Keeper(center, log) }
+      let link = NotificationCenterBridge(try #require(system).bus, to: center).postLifecycle()
+      try await system?.play("launch; kill; launch; kill; launch")
+      #expect(log.all.sorted() == ["1", "2", "3", "active", "active", "active"])
+      weak let application = system?.application
+      system = nil
+      center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+      let isGone = application == nil
+      #expect(log.all.count == 6 && isGone)
+      withExtendedLifetime(link) {}
     }
 
     @Test func `stays if the test has added it while no process ran, or is the program itself`() async throws {
