@@ -22,6 +22,8 @@ package final class Deadlines: Sendable {
   private struct State: Sendable {
     var list = DeadlineList()
     var alarm: Alarm?
+    /// Whether the latest alarm rang early, because the clock cannot sleep.
+    var rangEarly = false
     private var lastNumber = 0
 
     /// Returns the alarm to end and the one to set, if the present one is not for the earliest deadline.
@@ -47,6 +49,11 @@ package final class Deadlines: Sendable {
 
   /// Whether the deadlines are real: on a clock of the system, and not on one of a simulation or a test.
   package var areReal: Bool { clock.systemClock != nil }
+
+  /// Whether the latest deadlines passed early, because the clock's `sleep` threw.
+  ///
+  /// An action that sets its deadline again reads it: the next one would pass at once, too, and so on without end.
+  package var haveRungEarly: Bool { state.withLock { $0.rangEarly } }
 
   package func instant(after delay: Duration) -> Duration { clock.instant(after: delay) }
 
@@ -89,15 +96,19 @@ package final class Deadlines: Sendable {
       // A clock that cannot sleep cannot tell either when the deadline passes. After `cancel`, too, the sleep throws; then
       // the number of the alarm no longer matches, and `ring` does nothing.
       let hasSlept = (try? await clock.sleepUntil(alarm.time)) != nil
-      self?.ring(alarm, at: hasSlept ? clock.now() : alarm.time)
+      self?.ring(alarm, at: hasSlept ? clock.now() : alarm.time, isEarly: !hasSlept)
     }
     return { task.cancel() }
   }
 
   /// Calls the actions of the deadlines that are due, and sets the next alarm; nothing is due if the clock has stood
   /// still while the alarm's clock went on.
-  private func ring(_ alarm: Alarm, at time: Duration) {
-    let due = state.withLock { $0.alarm?.number == alarm.number ? $0.list.takeDue(at: time) : [] }
+  private func ring(_ alarm: Alarm, at time: Duration, isEarly: Bool = false) {
+    let due = state.withLock { state -> [@Sendable () -> Void] in
+      guard state.alarm?.number == alarm.number else { return [] }
+      state.rangEarly = isEarly
+      return state.list.takeDue(at: time)
+    }
     for action in due { action() }
     perform(
       state.withLock { state in

@@ -79,8 +79,8 @@ extension ResourceManager {
   private func setCheckDeadline(_ index: Int, _ lease: HeldLease, _ interval: Duration) {
     let seen = suspensions
     let deadline = running.instant(after: interval)
-    lease.checkTimer = deadlines?.set(deadline) { [tasks, running, weak self, weak lease] in
-      let isEarly = running.now() < deadline
+    lease.checkTimer = deadlines?.set(deadline) { [tasks, weak deadlines, weak self, weak lease] in
+      let isEarly = deadlines?.haveRungEarly ?? false
       tasks.startOnMainActor { [weak self, weak lease] in
         if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: isEarly ? nil : seen) }
       }

@@ -16,10 +16,9 @@ package final class JournalTimer: Sendable {
     switch step {
     case .set(let time, let number):
       // The clock of the deadlines stands still while the process does, and the application's clock goes on.
-      let end = deadlines.now() + max(.zero, time - now)
-      let next = deadlines.set(end) { [deadlines] in
-        // A clock that cannot sleep tells no time at which a line is due; the next timer, too, would fire at once.
-        guard deadlines.now() >= end else { return }
+      let next = deadlines.set(deadlines.now() + max(.zero, time - now)) { [deadlines] in
+        // A clock that cannot sleep tells no time at which a line is due.
+        guard !deadlines.haveRungEarly else { return }
         // The thread of the timers must not wait for a disk or for handlers, nor for a thread that cannot be created.
         guard deadlines.areReal, ThreadPoolProbe.systemCreatesThreads else { return action(number) }
         TaskStarter().start { action(number) }

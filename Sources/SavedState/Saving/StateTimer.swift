@@ -18,9 +18,8 @@ import Scheduling
   ) {
     deadlines = application.deadlines
     let tasks = application.tasks
-    let deadline = deadlines.instant(after: delay)
-    id = deadlines.set(deadline) { [now = deadlines.now] in
-      let isEarly = now() < deadline
+    id = deadlines.set(deadlines.instant(after: delay)) { [weak deadlines] in
+      let isEarly = deadlines?.haveRungEarly ?? false
       tasks.startOnMainActor { action(isEarly) }
     }
   }
