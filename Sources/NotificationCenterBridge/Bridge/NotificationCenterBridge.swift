@@ -1,3 +1,4 @@
+internal import AppLifecycle
 public import Foundation
 public import PubSub
 
@@ -177,15 +178,21 @@ extension NotificationCenterBridge {
   }
 
   func receive<E: NotificationConvertible & MainActorEvent>(_: E.Type, _ link: NotificationLink) {
+    @Sendable func post(
+      _ event: E, _ subject: (any AnyObject & Sendable)?, _ bus: EventBus, _ passed: [ObjectIdentifier]
+    ) {
+      let session = MainActor.assumeIsolated { (event as? any SceneEvent)?.scene.session }
+      Passage.post(event, from: subject, within: session, on: bus, having: passed)
+    }
     observe(E.self, link) { [weak link] event, subject, bus, passed in
       if MainQueue.isCurrent {
-        Passage.post(event, from: subject, on: bus, having: passed)
+        post(event, subject, bus, passed)
       } else {
         bus.post(
           NotificationBridgeFailure(
             notificationName: E.notificationName, eventName: E.name, reason: .notOnMainThread))
         DispatchQueue.main.async { [weak link] in
-          if link?.isCancelled == false { Passage.post(event, from: subject, on: bus, having: passed) }
+          if link?.isCancelled == false { post(event, subject, bus, passed) }
         }
       }
     }

@@ -60,18 +60,20 @@ struct Passage {
   /// - Parameters:
   ///   - event: the event; the caller of a main-actor event is on the main actor.
   ///   - subject: the object that the event is about.
+  ///   - wider: an object to which the subject belongs, whose subscribers receive the event too.
   ///   - bus: the bus.
   ///   - passed: the buses and centers that the event has passed, including the center on which the notification was
   ///     posted.
   static func post<E: EventBus.Event>(
-    _ event: E, from subject: (any AnyObject & Sendable)?, on bus: EventBus, having passed: [ObjectIdentifier]
+    _ event: E, from subject: (any AnyObject & Sendable)?, within wider: (any AnyObject & Sendable)? = nil,
+    on bus: EventBus, having passed: [ObjectIdentifier]
   ) {
     let outer = pthread_getspecific(key)
     let passage = Passage(passed: passed, bus: ObjectIdentifier(bus), depth: EventBus.depthOfPosts + 1)
     withUnsafePointer(to: passage) { pointer in
       pthread_setspecific(key, pointer)
       // Objects that are released after the handlers may post; these posts are new events.
-      bus.post(event, from: subject) { pthread_setspecific(key, outer) }
+      bus.post(event, from: subject, within: wider) { pthread_setspecific(key, outer) }
       // If the bus refused the post, it did not call the closure.
       pthread_setspecific(key, outer)
     }

@@ -172,15 +172,20 @@ extension EventBus {
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned; main-actor events are
   /// posted on the main actor.
   ///
+  /// Subscriptions to `wider`, an object to which the subject belongs, receive the event too.
+  ///
   /// The post ends after `whenOver`, and may then release what cancelled handlers captured. `whenOver` is not called if the
   /// post is refused, or if it is the first one of a type and nothing can receive it. Returns the number of the change of the latest
   /// event, 0 if there was none.
   @discardableResult
-  package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) -> Int {
+  package func post<E: Event>(
+    _ event: E, from subject: (any AnyObject & Sendable)?, within wider: (any AnyObject & Sendable)? = nil,
+    whenOver: () -> Void
+  ) -> Int {
     guard let topic = BusCore.topic(of: E.self, in: tableWord) ?? core.firstTopic(of: E.self) else { return 0 }
     return BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
       withUnsafePointer(to: event) { event in
-        withoutActuallyEscaping(whenOver) { store.postGenerally(event, from: subject, whenOver: $0) }
+        withoutActuallyEscaping(whenOver) { store.postGenerally(event, from: subject, within: wider, whenOver: $0) }
       }
     }
   }

@@ -71,7 +71,8 @@ extension HandlerStore {
   /// number of the change of the latest event, 0 if there was none.
   @discardableResult
   final func postGenerally(
-    _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, whenOver: (() -> Void)? = nil
+    _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?,
+    within wider: (any AnyObject & Sendable)? = nil, whenOver: (() -> Void)? = nil
   ) -> Int {
     guard canPost() else { return 0 }
     callTracers(with: event, from: subject)
@@ -81,7 +82,7 @@ extension HandlerStore {
     var begun: PostUnderWay?
     var hadReceivers = false
     keepLatest(event, from: subject) { change in
-      let post = PostUnderWay(on: self, from: subject, change: change)
+      let post = PostUnderWay(on: self, from: subject, within: wider, change: change)
       begun = post
       hadReceivers = hasReceivers
       if !hadReceivers { return }

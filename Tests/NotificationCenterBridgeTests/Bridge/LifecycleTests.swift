@@ -50,4 +50,29 @@ import Testing
     #expect(here.all == there.all)
     withExtendedLifetime((links, subscriptions)) {}
   }
+
+  @Test func `of a scene reaches subscribers to the scene and to its session on another bus`() async throws {
+    let system = SimulatedSystem(profile: .scenes)
+    let other = EventBus()
+    let links = [
+      NotificationCenterBridge(system.bus, to: center).postLifecycle(),
+      NotificationCenterBridge(other, to: center).receiveLifecycle(),
+    ]
+    try await system.play("launch")
+    let scene = try #require(system.application.scenes.first)
+    let (here, there) = (Log(), Log())
+    let subscriptions = [(system.bus, here), (other, there)].flatMap { bus, log in
+      [
+        bus.subscribe(to: Application.Scene.DidEnterBackground.self) { _ in
+          log.add("all, subject is the scene: \(EventBus.subjectOfPost === scene)")
+        },
+        bus.subscribe(to: Application.Scene.DidEnterBackground.self, from: scene) { _ in log.add("scene") },
+        bus.subscribe(to: Application.Scene.DidEnterBackground.self, from: scene.session) { _ in log.add("session") },
+      ]
+    }
+    try await system.play("home")
+    #expect(here.all == ["session", "scene", "all, subject is the scene: true"])
+    #expect(there.all == here.all)
+    withExtendedLifetime((links, subscriptions)) {}
+  }
 }
