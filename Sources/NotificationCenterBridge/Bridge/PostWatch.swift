@@ -16,9 +16,11 @@
       var lastNumber = 0
       /// The number of the latest post at the last look.
       var lastSeen = 0
+      /// The number of the innermost post that was under way at the last look.
+      var innermostSeen: Int?
       var isLooking = false
       /// The number of the post that was reported, so that each is reported once.
-      var reported = 0
+      var reported: Int?
     }
 
     static let shared = PostWatch()
@@ -51,10 +53,12 @@
     private func look() {
       let waits = OperationQueue.main.operationCount > 0
       let (stuck, goesOn) = state.withLock { state -> (Notification.Name?, Bool) in
-        defer { state.lastSeen = state.lastNumber }
-        // A post that began before the last look, and that nothing was posted in since, has lasted a second.
-        let isStuck = waits && state.posts.last?.number == state.lastSeen && state.reported != state.lastSeen
-        if isStuck { state.reported = state.lastSeen }
+        let innermost = state.posts.last?.number
+        defer { (state.lastSeen, state.innermostSeen) = (state.lastNumber, innermost) }
+        // No post has begun or ended since the last look, so the innermost one has not returned for a second.
+        let isUnchanged = innermost == state.innermostSeen && state.lastNumber == state.lastSeen
+        let isStuck = waits && isUnchanged && innermost != nil && innermost != state.reported
+        if isStuck { state.reported = innermost }
         state.isLooking = !state.posts.isEmpty || state.lastNumber != state.lastSeen
         return (isStuck ? state.posts.last?.name : nil, state.isLooking)
       }

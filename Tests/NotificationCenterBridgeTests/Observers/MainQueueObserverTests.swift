@@ -1,6 +1,7 @@
 import AppLifecycle
 import Foundation
 import NotificationCenterBridge
+import PubSub
 import Testing
 
 #if canImport(Glibc)
@@ -29,6 +30,18 @@ import Testing
       center.addObserver(forName: UIApplication.didBecomeActiveNotification, object: nil, queue: queue) { [log] _ in
         MainActor.assumeIsolated { log.add(name) }
       }
+    }
+  }
+
+  /// Ends the process with status 3 as soon as there is a line on standard error, and passes the line on: a post that hangs never returns.
+  private func endProcessWithFirstMessage() {
+    let (messages, standardError) = (Pipe(), dup(2))
+    dup2(messages.fileHandleForWriting.fileDescriptor, 2)
+    Thread.detachNewThread {
+      var message = Data()
+      while !message.contains(UInt8(ascii: "\n")) { message += messages.fileHandleForReading.availableData }
+      FileHandle(fileDescriptor: standardError).write(message)
+      _exit(3)
     }
   }
 
@@ -70,15 +83,7 @@ import Testing
 
     @Test func `that Foundation's method has added is reported before the program hangs`() async throws {
       let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
-        // The post never returns, so a thread ends the child as soon as the message is there.
-        let (messages, standardError) = (Pipe(), dup(2))
-        dup2(messages.fileHandleForWriting.fileDescriptor, 2)
-        Thread.detachNewThread {
-          var message = Data()
-          while !message.contains(UInt8(ascii: "\n")) { message += messages.fileHandleForReading.availableData }
-          FileHandle(fileDescriptor: standardError).write(message)
-          _exit(3)
-        }
+        endProcessWithFirstMessage()
         await Task { @MainActor in
           let poster = Poster()
           let name: Notification.Name? = UIApplication.didBecomeActiveNotification
@@ -93,6 +98,29 @@ import Testing
       for part in ["UIApplicationDidBecomeActiveNotification", "queue .main", "Import NotificationCenterBridge"] {
         #expect(message.contains(part), "\(message)")
       }
+    }
+
+    @Test func `is reported, too, if the post hangs after another post was nested in it`() async throws {
+      let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
+        endProcessWithFirstMessage()
+        await Task { @MainActor in
+          alarm(20)
+          let (bus, center) = (EventBus(), NotificationCenter())
+          let bridge = NotificationCenterBridge(bus, to: center)
+          let links = [bridge.post(OrderPlaced.self), bridge.post(ShopOpened.self)]
+          let observer = center.addObserver(forName: ShopOpened.notificationName, object: nil, queue: nil) { _ in
+            bus.post(OrderPlaced(id: 1))
+            // What Foundation does for an observer with the queue .main.
+            OperationQueue.main.addOperation {}
+            OperationQueue.main.waitUntilAllOperationsAreFinished()
+          }
+          bus.post(ShopOpened(shop: Shop()))
+          withExtendedLifetime((links, observer)) {}
+        }
+        .value
+      }
+      let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+      #expect(message.contains(ShopOpened.notificationName.rawValue), "\(message)")
     }
 
     /// Of the queue another operation waits for the main queue, which waits for the post.
