@@ -103,7 +103,7 @@ extension LifecycleRules {
     guard profile == .scenes else { return true }
     func isConnected(_ id: SceneIdentifier) -> Bool { scenes.index(of: id) != nil }
     switch input {
-    case .connectScene(let id): return isLocked || !state.runsCode || isConnected(id)
+    case .connectScene(let id): return !state.runsCode || isConnected(id)
     case .openScene(let id): return isLocked || scenes.inForeground.contains(id)
     case .sendSceneToBackground(let id): return !scenes.inForeground.contains(id)
     case .focusScene(let id): return scenes.connected.first { $0.id == id }?.hasFocus ?? true

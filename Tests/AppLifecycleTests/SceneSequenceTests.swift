@@ -141,6 +141,7 @@ import Testing
     Sequence("connected only, in the foreground", after: "launch", "scene:connect:b", connect("b", app: "active")),
     Sequence("connected only, in background", after: "launch; home", "scene:connect:b", connect("b")),
     Sequence("connected only, no scene before", after: "fetch", "scene:connect:b", connect("b")),
+    Sequence("connected only, behind the lock screen", after: "launch; lock", "scene:connect:b", connect("b")),
     Sequence(
       "connected, opened later", after: "launch; scene:connect:b", "scene:open:b",
       enter("b", app: "active") + activate("b", app: "active")),
@@ -343,7 +344,7 @@ import Testing
     ("launch; interrupt:call", "open", .alreadyInForeground), ("launch; scene:open:b", "open", .alreadyInForeground),
     ("fetch", "home", .notInForeground), ("launch; scene:background:main", "home", .notInForeground),
     ("lock", "launch", .screenLocked), ("lock", "open", .screenLocked), ("lock", "scene:open:b", .screenLocked),
-    ("launch; lock", "scene:connect:b", .screenLocked), ("launch; lock", "scene:open:main", .screenLocked),
+    ("launch; lock", "scene:open:b", .screenLocked), ("launch; lock", "scene:open:main", .screenLocked),
     ("launch; lock", "home", .screenLocked), ("launch; scene:background:main", "switcher", .notInForeground),
     ("launch; switcher; scene:close:main", "switcher:return", .switcherClosed),
     ("", "scene:connect:b", .notRunning), ("launch; home; suspend", "scene:connect:b", .suspended),

@@ -34,9 +34,8 @@ extension SystemInput {
     case .home: [.needsUnlockedScreen, .leavesForeground]
     case .lock: .leavesForeground
     case .terminate, .shutDown: [.revokesSuspension, .endsProcess]
-    case .connectScene: [.needsUnlockedScreen, .isOfOneScene]
     case .sendSceneToBackground: [.isOfOneScene, .leavesForeground]
-    case .unfocusScene, .focusScene, .reclaimScene, .closeScene: .isOfOneScene
+    case .connectScene, .unfocusScene, .focusScene, .reclaimScene, .closeScene: .isOfOneScene
     case .setPasscode, .beginInterruption, .endInterruption, .memoryWarning, .significantTimeChange, .suspend: []
     }
   }

@@ -180,7 +180,7 @@ struct PlatformStateMachine: Sendable {
   private mutating func connect(_ id: SceneIdentifier, _ device: DeviceFacts) -> [SystemInput] {
     guard scenes[id] == nil else { return [] }
     scenes[id] = SceneFacts()
-    return launch(on: device) + makeDataAvailable() + [.connectScene(id)] + setFocus(false, of: id)
+    return launch(on: device) + [.connectScene(id)] + setFocus(false, of: id)
   }
 
   private mutating func leaveScenes() -> [SystemInput] {

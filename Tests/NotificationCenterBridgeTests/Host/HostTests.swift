@@ -128,6 +128,26 @@ import Testing
     #expect(double.application.scenes.map(\.state) == [.background, .foregroundActive])
   }
 
+  @Test func `connects a window behind the lock screen, and data stays protected until the platform says otherwise`()
+    async throws
+  {
+    let double = PlatformDouble(
+      profile: .scenes, facts: PlatformDouble.Facts(launchesInBackground: true, dataIsProtected: true))
+    let log = Log()
+    let subscription = double.application.bus.subscribe(to: Application.ProtectedDataDidBecomeAvailable.self) { _ in
+      log.add("available")
+    }
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching")
+    double.post("UISceneWillConnectNotification", of: "main")
+    #expect(double.application.scenes.map(\.state) == [.background])
+    #expect(double.application.state == .background && !double.application.isProtectedDataAvailable)
+    log.add("unlock")
+    double.post("UIApplicationProtectedDataDidBecomeAvailable")
+    #expect(double.application.isProtectedDataAvailable)
+    #expect(log.all == ["unlock", "available"])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func `leaves what notifications of scenes say to applications with scenes`() async throws {
     let double = PlatformDouble()
     double.post(stepsOf: "UIApplication", "DidFinishLaunching")
