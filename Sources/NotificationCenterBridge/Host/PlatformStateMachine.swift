@@ -162,12 +162,16 @@ struct PlatformStateMachine: Sendable {
       // No notification says whether the user has closed the window, so its session stays.
       return (facts.isForeground ? [.sendSceneToBackground(id)] : []) + [.reclaimScene(id)]
     }
+    let isNew = scenes[id] == nil
     var inputs = connect(id, device)
     switch callback {
     case .willConnect, .didDisconnect: break
     case .willEnterForeground: inputs += bringToFront(id)
     case .didBecomeActive: inputs += bringToFront(id) + setFocus(true, of: id)
-    case .willResignActive: inputs += setFocus(false, of: id)
+    case .willResignActive:
+      // A window resigns in the foreground. The machine has left it there, unless a lock has sent it to the background.
+      if isNew { inputs += bringToFront(id) }
+      inputs += setFocus(false, of: id)
     case .didEnterBackground:
       if scenes[id]?.isForeground == true { inputs.append(.sendSceneToBackground(id)) }
       scenes[id]?.isForeground = false

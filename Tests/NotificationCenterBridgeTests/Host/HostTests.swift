@@ -93,6 +93,28 @@ import Testing
     #expect(try await window.steps == steps("launch", .scenes))
   }
 
+  @Test func `that begins late takes what resigns for what is in the foreground`() {
+    let application = PlatformDouble()
+    application.post(stepsOf: "UIApplication", "WillResignActive")
+    #expect(application.application.state == .inactive)
+    let window = PlatformDouble(profile: .scenes)
+    window.post("UISceneWillDeactivateNotification", of: "main")
+    #expect(window.application.scenes.map(\.state) == [.foregroundInactive])
+    #expect(window.application.state == .inactive)
+    window.post("UISceneDidActivateNotification", of: "main")
+    #expect(window.application.state == .active)
+  }
+
+  @Test func `leaves a window that resigns after the lock in the background`() {
+    let double = PlatformDouble(profile: .scenes)
+    for step in ["WillConnect", "WillEnterForeground", "DidActivate"] {
+      double.post("UIScene\(step)Notification", of: "main")
+    }
+    double.post("UIApplicationProtectedDataWillBecomeUnavailable")
+    double.post("UISceneWillDeactivateNotification", of: "main")
+    #expect(double.application.state == .background && !double.application.isProtectedDataAvailable)
+  }
+
   @Test func `sends no step twice`() async throws {
     let double = PlatformDouble()
     for step in ["DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground", "WillTerminate"] {
