@@ -12,3 +12,10 @@ enum MainQueue {
   /// `dispatchMain()`.
   static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) != nil }
 }
+
+/// Tells whether the main queue has run work since the probe was made.
+@MainActor final class MainQueueProbe {
+  private(set) var hasRun = false
+
+  init() { DispatchQueue.main.async { self.hasRun = true } }
+}

@@ -38,10 +38,12 @@ extension NotificationCenterHost {
     /// main run loop, and returns after a second if the run loop does no work of the main queue by then.
     public var waitForEnd: @MainActor (_ limit: Duration, _ mayEnd: @MainActor () -> Bool) -> Void = { limit, mayEnd in
       let start = ContinuousClock.now
-      let probe = Probe()
-      DispatchQueue.main.async { probe.hasRun = true }
+      let probe = MainQueueProbe()
       while !mayEnd() {
-        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05))
+        if !RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05)) {
+          // Inside work of the main queue the run loop returns at once.
+          Thread.sleep(forTimeInterval: 0.01)
+        }
         let elapsed = start.duration(to: .now)
         if elapsed > limit || elapsed > .seconds(1) && !probe.hasRun { return }
       }
@@ -95,8 +97,4 @@ extension NotificationCenterHost {
       #endif
     }
   }
-}
-
-@MainActor private final class Probe {
-  var hasRun = false
 }

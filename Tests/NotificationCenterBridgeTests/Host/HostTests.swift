@@ -274,6 +274,17 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
+  /// In work of the main queue the run loop returns at once; the wait must not use a whole processor for that.
+  @Test func `waits between two questions whether the process may end`() {
+    let configuration = NotificationCenterHost.Configuration(.uiKit)
+    var questions = 0
+    configuration.waitForEnd(.milliseconds(100)) {
+      questions += 1
+      return false
+    }
+    #expect(1...12 ~= questions)
+  }
+
   @Test func `is followed no further when the application has ended`() async throws {
     let double = PlatformDouble()
     double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate", "WillResignActive")
