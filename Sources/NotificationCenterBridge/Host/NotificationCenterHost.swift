@@ -196,11 +196,21 @@ internal import Scheduling
     }
     guard inputs.contains(.shutDown), progress.remaining > 0 else { return }
     let budgets = application.configuration.didEnterBackgroundBudget + application.configuration.willTerminateBudget
-    configuration.waitForEnd(budgets + .seconds(1)) { progress.remaining == 0 }
+    let limit = budgets + .seconds(1)
+    let probe = MainQueueProbe()
+    configuration.waitForEnd(limit) { progress.remaining == 0 }
     if progress.remaining == 0 { return }
-    let message =
-      "\(cause.rawValue) was posted inside work of the main queue: the process ends before its tear-down is complete\n"
+    let message = Self.lastMessage(cause, mainQueueHasRun: probe.hasRun, limit: limit)
     FileHandle.standardError.write(Data(message.utf8))
+  }
+
+  /// Returns the message about a tear-down that was not complete when the wait for it ended.
+  package static func lastMessage(_ cause: LifecycleCause, mainQueueHasRun: Bool, limit: Duration) -> String {
+    let reason =
+      mainQueueHasRun
+      ? "the tear-down after \(cause.rawValue) has not ended in time (\(limit))"
+      : "\(cause.rawValue) was posted inside work of the main queue"
+    return "\(reason): the process ends before its tear-down is complete\n"
   }
 
   @MainActor private final class Progress {

@@ -285,6 +285,15 @@ import Testing
     #expect(1...12 ~= questions)
   }
 
+  @Test func `names the reason why the process ends before its tear-down is complete`() {
+    let messages = [false, true].map {
+      NotificationCenterHost.lastMessage(
+        "NSApplicationWillTerminateNotification", mainQueueHasRun: $0, limit: .seconds(8))
+    }
+    #expect(messages[0].contains("inside work of the main queue"))
+    #expect(!messages[1].contains("main queue") && messages[1].contains("8.0 seconds"))
+  }
+
   @Test func `is followed no further when the application has ended`() async throws {
     let double = PlatformDouble()
     double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate", "WillResignActive")
