@@ -12,6 +12,9 @@ public struct NotificationBridgeFailure: BusEvent, CustomStringConvertible {
     /// The notification of a main-actor event was posted off the main thread. The event is posted as soon as the main
     /// actor is free.
     case notOnMainThread
+    /// The notification of a main-actor event was posted off the main thread by the deinitializer of its object. No event
+    /// is posted, because the event would keep the object.
+    case objectIsGone
   }
 
   /// The notification's name.
@@ -28,6 +31,8 @@ public struct NotificationBridgeFailure: BusEvent, CustomStringConvertible {
       "the notification \(notificationName.rawValue) was not posted as the event \(eventName): \(error)"
     case .notOnMainThread:
       "the notification \(notificationName.rawValue) was posted off the main thread: the event \(eventName) follows on the main actor"
+    case .objectIsGone:
+      "the notification \(notificationName.rawValue) was not posted as the event \(eventName): its object posted it off the main thread while it was being deinitialized"
     }
   }
 }

@@ -163,7 +163,12 @@ extension NotificationCenterBridge {
   /// Posts notifications as the main-actor events of a type.
   ///
   /// If a notification is posted off the main thread, the bridge posts a ``NotificationBridgeFailure``. Its event is
-  /// posted as soon as the main actor is free, after the events that already wait for it.
+  /// posted as soon as the main actor is free, after the events that already wait for it. If the link is released before
+  /// that, the event is lost.
+  ///
+  /// An object may post such a notification in its deinitializer. Then the event that follows has no subject. If its
+  /// ``NotificationConvertible/notificationObject`` is that object, no event follows. On Apple's systems, instances of
+  /// `NSObject` must not post off the main thread in their deinitializers.
   ///
   /// - Parameter type: the events.
   /// - Returns: the link, which lasts while it is kept.
@@ -185,15 +190,17 @@ extension NotificationCenterBridge {
       Passage.post(event, from: subject, within: session, on: bus, having: passed)
     }
     observe(E.self, link) { [weak link] event, subject, bus, passed in
-      if MainQueue.isCurrent {
-        post(event, subject, bus, passed)
-      } else {
-        bus.post(
-          NotificationBridgeFailure(
-            notificationName: E.notificationName, eventName: E.name, reason: .notOnMainThread))
-        DispatchQueue.main.async { [weak link] in
-          if link?.isCancelled == false { post(event, subject, bus, passed) }
-        }
+      if MainQueue.isCurrent { return post(event, subject, bus, passed) }
+      let kept = subject.flatMap(ifAlive)
+      // The event, too, keeps the object that it names.
+      let canFollow = kept != nil || event.notificationObject == nil
+      bus.post(
+        NotificationBridgeFailure(
+          notificationName: E.notificationName, eventName: E.name,
+          reason: canFollow ? .notOnMainThread : .objectIsGone))
+      guard canFollow else { return }
+      DispatchQueue.main.async { [weak link] in
+        if link?.isCancelled == false { post(event, kept, bus, passed) }
       }
     }
   }
@@ -220,6 +227,16 @@ extension NotificationCenterBridge {
         post(event, event.notificationObject ?? notification.subject, bus, passed + [center.identifier])
       })
   }
+}
+
+/// Returns the object, or nil if it is being deinitialized: then a reference that outlives the post ends the process.
+@inline(never) private func ifAlive(_ object: any AnyObject & Sendable) -> (any AnyObject & Sendable)? {
+  #if canImport(ObjectiveC)
+    // The Objective-C runtime ends the process at a weak reference to such an object.
+    if object is NSObject { return object }
+  #endif
+  weak let alive = object
+  return alive
 }
 
 extension Notification {

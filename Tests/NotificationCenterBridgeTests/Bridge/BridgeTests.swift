@@ -218,4 +218,65 @@ import Testing
     #expect(log.all.filter { $0 != report } == ["shop 0", "shop 1", "shop 2"])
     withExtendedLifetime((link, failures, last)) {}
   }
+
+  // MARK: Objects that are being deinitialized
+
+  /// In a child process: what keeps an object that is being deinitialized ends the process later.
+  @Test func `keeps no object that posts a main-actor notification in its deinitializer off the main thread`() async {
+    await #expect(processExitsWith: .success) {
+      let (bus, center, log) = (EventBus(), NotificationCenter(), Log())
+      let bridge = NotificationCenterBridge(bus, to: center)
+      let links = [bridge.receive(ShopClosed.self), bridge.receive(ShopOpened.self)]
+      let (ended, hasEnded) = AsyncStream.makeStream(of: Void.self)
+      let subscriptions = [
+        bus.subscribe(to: NotificationBridgeFailure.self) { log.add("\($0.eventName) \($0.reason)") },
+        await MainActor.run {
+          bus.subscribe(to: ShopOpened.self) { _ in log.add("opened") }
+        },
+        await MainActor.run {
+          bus.subscribe(to: ShopClosed.self) { _ in
+            log.add("closed, subject: \(EventBus.subjectOfPost == nil ? "none" : "some")")
+            hasEnded.finish()
+          }
+        },
+      ]
+      Thread.detachNewThread {
+        // The event of the first notification has the object; that of the second one has not.
+        _ = ClosingShop { center.post(name: ShopOpened.notificationName, object: $0) }
+        _ = ClosingShop { center.post(name: ShopClosed.notificationName, object: $0) }
+      }
+      for await _ in ended {}
+      precondition(log.all.last == "closed, subject: none" && !log.all.contains("opened"), "\(log.all)")
+      precondition(log.all.count == 3, "\(log.all)")
+      withExtendedLifetime((links, subscriptions)) {}
+    }
+  }
+
+  @Test @MainActor func `posts the event that follows from the object, which it keeps until then`() async {
+    let link = bridge.receive(ShopClosed.self)
+    let (ended, hasEnded) = AsyncStream.makeStream(of: Void.self)
+    let subscription = bus.subscribe(to: ShopClosed.self) { [log] _ in
+      log.add("subject: \(EventBus.subjectOfPost is Shop)")
+      hasEnded.finish()
+    }
+    Thread.detachNewThread { [center] in center.post(name: ShopClosed.notificationName, object: Shop()) }
+    for await _ in ended {}
+    #expect(log.all == ["subject: true"])
+    withExtendedLifetime((link, subscription)) {}
+  }
+}
+
+/// From a shop, which it does not have.
+private struct ShopClosed: MainActorEvent, NotificationConvertible {
+  init(_ notification: Notification) {}
+}
+
+/// Posts when it is deinitialized.
+private final class ClosingShop: Shop, @unchecked Sendable {
+  private let post: (ClosingShop) -> Void
+  init(_ post: @escaping (ClosingShop) -> Void) {
+    self.post = post
+    super.init()
+  }
+  deinit { post(self) }
 }

@@ -24,7 +24,7 @@ struct ShopOpened: MainActorEvent {
   let shop: Shop
 }
 
-final class Shop: Sendable {}
+class Shop: @unchecked Sendable {}
 
 extension ShopOpened: NotificationConvertible {
   static var notificationName: Notification.Name { Notification.Name("com.example.shop.opened") }
