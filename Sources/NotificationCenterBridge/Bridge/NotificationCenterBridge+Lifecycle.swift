@@ -100,7 +100,9 @@ extension NotificationCenterBridge {
 
   /// Posts the life-cycle notifications of another bridge as events, for a part of a program with a bus of its own.
   ///
-  /// It cannot convert the platform's own notifications, which have no ``NotificationKey/transition``.
+  /// It cannot convert the platform's own notifications, which have no ``NotificationKey/transition``. The application does
+  /// not wait for asynchronous handlers on this bus: the process may be stopped or end before they return. So a handler of
+  /// `didEnterBackground` or `willTerminate` that needs time must subscribe on the application's bus.
   ///
   /// - Returns: the link, which lasts while it is kept.
   public func receiveLifecycle() -> NotificationLink {
