@@ -67,6 +67,10 @@
   @available(*, unavailable, message: "ask ProcessInfo.processInfo for the names and the version of the system")
   public enum UIDevice {}
 
+  /// An object in the chain of responders on the platform.
+  @available(*, unavailable, message: "there are no responders here; write NSObject, or leave the superclass out")
+  public class UIResponder {}
+
   /// The screen on the platform.
   @available(*, unavailable, message: "there is no screen of pixels here; leave the line out")
   public enum UIScreen {}
@@ -121,6 +125,16 @@
     @available(*, unavailable, renamed: "UIApplication.significantTimeChangeNotification")
     public static var UIApplicationSignificantTimeChange: NSNotification.Name {
       UIApplication.significantTimeChangeNotification
+    }
+    /// The earlier name of `UIApplication.protectedDataWillBecomeUnavailableNotification`.
+    @available(*, unavailable, renamed: "UIApplication.protectedDataWillBecomeUnavailableNotification")
+    public static var UIApplicationProtectedDataWillBecomeUnavailable: NSNotification.Name {
+      UIApplication.protectedDataWillBecomeUnavailableNotification
+    }
+    /// The earlier name of `UIApplication.protectedDataDidBecomeAvailableNotification`.
+    @available(*, unavailable, renamed: "UIApplication.protectedDataDidBecomeAvailableNotification")
+    public static var UIApplicationProtectedDataDidBecomeAvailable: NSNotification.Name {
+      UIApplication.protectedDataDidBecomeAvailableNotification
     }
   }
 #endif
