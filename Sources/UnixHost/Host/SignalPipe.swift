@@ -32,6 +32,12 @@ struct SignalPipe {
     continuesRead = unixhost_continue_count()
   }
 
+  /// The number of SIGCONTs that have come; nil if their records have all been read.
+  var unreadContinues: UInt32? {
+    let arrived = unixhost_continues_arrived()
+    return arrived == continuesRead ? nil : arrived
+  }
+
   /// Removes and returns all records, oldest first; two threads may have written theirs in another order.
   mutating func drain() -> [SignalRecord] {
     var records: [SignalRecord] = []

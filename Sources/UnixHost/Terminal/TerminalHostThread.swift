@@ -45,6 +45,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private var readsAgain: Instant?
   /// The time when unfinished input is broken off.
   private var idleDeadline: Instant?
+  /// The number of SIGCONTs for whose records the loss of the terminal has waited.
+  private var continuesAwaited: UInt32?
   private var nextLook: Instant?
   /// The time when the host looks whether Ctrl-Z has stopped the process group to which the terminal is lent.
   private var borrowerLook: Instant?
@@ -133,6 +135,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   /// Handles the loss of the terminal to the shell or another job that has sent no signal.
   private func yieldTerminal() {
+    // A SIGCONT whose record comes next is the reason. But if it does not come, other code has taken it.
+    if let continues = signals.unreadContinues, continues != continuesAwaited {
+      continuesAwaited = continues
+      return
+    }
     process(.signals([SignalRecord(signal: .backgroundWrite)]))
     // The program has the terminal again, and the output in between is lost.
     if machine.holdsTerminal, !isFinished {
