@@ -123,7 +123,13 @@ import Testing
         Task {
           await clock.external {
             begun.settle(true)
-            await outsideWork(rounds: 500)
+            // A thread alone, while the simulation would pass through the main queue until it is quiet.
+            await withUnsafeContinuation { continuation in
+              DispatchQueue.global().async {
+                for _ in 0..<20_000 { DispatchQueue.main.sync {} }
+                continuation.resume()
+              }
+            }
             trace.write("external at \(clock.now)")
           }
         }
