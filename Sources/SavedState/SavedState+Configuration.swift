@@ -16,12 +16,15 @@ extension SavedState {
     public var program: String?
     /// The directory of the files; nil or empty for `$XDG_STATE_HOME/PROGRAM` or `~/.local/state/PROGRAM`, on Apple's
     /// systems `~/Library/Application Support/PROGRAM`.
+    ///
+    /// It is used as it is: a tilde has no meaning.
     public var directory: String?
     /// The shortest time between a change and the save that it causes while the program runs on.
     public var autosaveInterval: Duration
     /// What a further process of the program does.
     public var secondProcess: SecondProcess
-    /// For how long an application must have been active until a crash is no longer blamed on its restored state.
+    /// For how long an application must have been active, or in the background since its launch, until a crash is no longer blamed
+    /// on its restored state.
     public var settlingTime: Duration
     /// The largest file that is read, in bytes.
     public var largestFile: Int

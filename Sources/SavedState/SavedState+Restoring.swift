@@ -8,17 +8,17 @@ extension SavedState: StateKeeper {
     guard outcome == nil, let application else { return }
     let delegate = application.delegate as? any SavedStateDelegate
     let outcome = restoration(asking: delegate, of: application)
-    restorationDidEnd(outcome)
+    self.outcome = outcome
     application.stateWitness?.didRestore(outcome.find)
     restoreValues()
-    saving.restorationDidEnd()
+    saving.mayBeDue()
     if let delegate {
       application.callDelegate("applicationDidRestoreState") {
         delegate.application(application, didRestoreState: outcome)
       }
     }
-    // Restored late: no activation follows that would begin the settling.
-    if application.present.state == .active { becameActive() }
+    // In the background, or restored late, no activation need follow that would begin the settling.
+    if application.present.state != .inactive { beginSettling() }
   }
 
   package func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void) {
@@ -58,7 +58,12 @@ extension SavedState: StateKeeper {
     do throws(StateStorageError) {
       let opening = try storage.open()
       if !opening.mayReplace { obstacle = .notKept(reason: "another process keeps the state") }
-      if opening.hasCrashedAfterRestoring, opening.mayReplace, let outcome = setAsideAfterCrash() { return outcome }
+      if opening.hasCrashedAfterRestoring, opening.mayReplace {
+        let outcome = setAsideAfterCrash()
+        // Dealt with, also if this process saves nothing: the user may rename the file back.
+        if obstacle == nil, delayed.isEmpty { storage.note(.settled) }
+        if let outcome { return outcome }
+      }
     } catch {
       if error.kind == .foreign { return leaveAlone("\(error.place): \(error.reason)") }
       // Without its lock the state can still be read.
@@ -67,9 +72,10 @@ extension SavedState: StateKeeper {
     switch find() {
     case .nothing: return .nothingThere
     case .foreign(let reason): return leaveAlone(reason)
-    case .unread(let generation, let reason):
-      delayed.append(DelayedSetAside(generation, .unread, because: reason))
-      report(.notDecoded(key: "saved-state", reason: reason))
+    case .unread(let generation, let error):
+      let reason = "\(error.place): \(error.reason)"
+      delayed.append(DelayedSetAside(generation: generation, kind: .unread, reason: reason))
+      report(.notRead(path: error.place, reason: error.reason))
       return .unreadable(reason: reason)
     case .document(let document, let outcome):
       let isWanted =
@@ -81,6 +87,11 @@ extension SavedState: StateKeeper {
       guard isWanted else { return .refused }
       contents = SavedContents(document)
       application.restoreSessions(document.sessions.map { SceneIdentifier(rawValue: $0) })
+      let open = Set(application.openSessions.map(\.identifier.rawValue))
+      // Windows that were closed before the state was first used.
+      for session in document.sessions where !open.contains(session) {
+        saving.sessionDidEnd(session, endsProcess: false)
+      }
       storage.note(.restored)
       hasSettled = false
       return outcome
@@ -93,7 +104,7 @@ extension SavedState: StateKeeper {
     case document(StateDocument, RestorationOutcome)
     case damaged(RestorationOutcome)
     case foreign(String)
-    case unread(StateGeneration, String)
+    case unread(StateGeneration, StateStorageError)
   }
 
   /// Reads the state or, if it is missing or damaged, the generation before.
@@ -112,13 +123,13 @@ extension SavedState: StateKeeper {
       } catch let error as StateStorageError {
         switch error.kind {
         case .foreign: return .foreign("\(error.place): \(error.reason)")
-        case .failed: return .unread(generation, "\(error.place): \(error.reason)")
+        case .failed: return .unread(generation, error)
         case .damaged: reason = error.reason
         }
       } catch { reason = Self.text(of: error) }
       // A process that only reads leaves everything as it is.
       guard obstacle == nil else {
-        report(.notDecoded(key: "saved-state", reason: reason))
+        report(.notRead(path: generation == .current ? "saved-state" : "saved-state.previous", reason: reason))
         continue
       }
       let path = setAside(generation, as: .damaged, because: reason)
@@ -136,7 +147,7 @@ extension SavedState: StateKeeper {
 
   /// Sets both generations aside, because the process that had restored one of them crashed; returns nil if there are none.
   private func setAsideAfterCrash() -> RestorationOutcome? {
-    let reason = "the process that had restored it crashed before it had been active for \(configuration.settlingTime)"
+    let reason = "the process that had restored it crashed before it had been up for \(configuration.settlingTime)"
     var path: String?
     for generation in StateGeneration.allCases {
       do {
@@ -164,7 +175,7 @@ extension SavedState: StateKeeper {
       if reports { report(.setAside(path: path, reason: reason)) }
       return path
     } catch {
-      delayed.append(DelayedSetAside(generation, kind, because: reason))
+      delayed.append(DelayedSetAside(generation: generation, kind: kind, reason: reason))
       report(.notWritten(path: error.place, reason: error.reason))
       return error.place
     }
@@ -175,22 +186,33 @@ extension SavedState: StateKeeper {
   /// Notes when the application has been active for long enough that a crash is not its state's fault, and saves when it resigns active.
   func followActivity(of application: Application) {
     subscriptions = [
-      application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { state, _ in state.becameActive() },
+      application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { state, _ in state.didBecomeActive()
+      },
       application.bus.subscribe(to: Application.WillResignActive.self, for: self) { state, _ in
         state.settling = nil
         state.saving.requestIfChanged()
       },
       application.bus.subscribe(to: Application.Scene.WillConnect.self, for: self) { state, _ in
-        state.saving.sessionsDidChange()
+        state.saving.mayBeDue()
       },
     ]
   }
 
-  private func becameActive() {
+  /// Begins the settling anew: what has done no harm in the background may do some in the foreground.
+  private func didBecomeActive() {
+    if hasSettledInBackground {
+      (hasSettled, hasSettledInBackground) = (false, false)
+      storage.note(.restored)
+    }
+    beginSettling()
+  }
+
+  private func beginSettling() {
     guard !hasSettled, let application else { return }
     settling = StateTimer(after: configuration.settlingTime, of: application) { [weak self] _ in
       guard let self else { return }
       hasSettled = true
+      hasSettledInBackground = application.present.state != .active
       settling = nil
       storage.note(.settled)
     }
@@ -213,8 +235,4 @@ struct DelayedSetAside: Sendable {
   let generation: StateGeneration
   let kind: SetAsideReason
   let reason: String
-
-  init(_ generation: StateGeneration, _ kind: SetAsideReason, because reason: String) {
-    (self.generation, self.kind, self.reason) = (generation, kind, reason)
-  }
 }

@@ -28,7 +28,7 @@ import Scheduling
   /// How the restoration ended; nil before it.
   ///
   /// Observable.
-  public private(set) var outcome: RestorationOutcome? {
+  public internal(set) var outcome: RestorationOutcome? {
     get {
       registrar.access(self, keyPath: \.outcome)
       return restoration
@@ -55,6 +55,8 @@ import Scheduling
   private let registrar = ObservationRegistrar()
   private var restoration: RestorationOutcome?
   private var latestProblem: SavedStateError?
+  /// What was reported, and is not over.
+  private var told: Set<SavedStateError> = []
   /// The values that the program has made.
   private var values: [StateDocument.Name: any AnySavedValue] = [:]
   /// What is in the file.
@@ -68,10 +70,13 @@ import Scheduling
   let saving: Saving
   /// What is told of the application's activity; empty once the process has ended.
   var subscriptions: [EventBus.OwnedSubscription] = []
-  /// Runs while the application is active, until a crash is not the state's fault any more.
+  /// Runs while the application is active, or in the background since its launch, until a crash is not the state's fault any
+  /// more.
   var settling: StateTimer?
   /// Whether no crash is restored state's fault, because none was restored, or has done no harm for a while.
   var hasSettled = true
+  /// Whether it has settled in the background, and the application has not been active since.
+  var hasSettledInBackground = false
 
   init(of application: Application, _ program: String, _ configuration: Configuration, in storage: any StateStorage) {
     (self.application, self.program, self.configuration, self.storage) = (application, program, configuration, storage)
@@ -167,16 +172,17 @@ import Scheduling
 
   // MARK: Problems
 
-  func restorationDidEnd(_ outcome: RestorationOutcome) { self.outcome = outcome }
+  /// Tells of the problems of a save that has ended; without any, earlier ones are over.
+  func saveDidEnd(with problems: [SavedStateError]) {
+    told.formIntersection(problems)
+    for problem in problems { report(problem) }
+    if problems.isEmpty, latestProblem != nil { problem = nil }
+  }
 
-  func saveDidSucceed() { if latestProblem != nil { problem = nil } }
-
-  /// Tells the program, its ledger and its host of a problem.
-  ///
-  /// Not if it is the latest one: a place that cannot be written is said once.
+  /// Tells the program, its ledger and its host of a problem; once, as long as each save has it.
   func report(_ error: SavedStateError) {
-    guard error != latestProblem else { return }
-    problem = error
+    if error != latestProblem { problem = error }
+    guard told.insert(error).inserted else { return }
     application?.bus.report(
       EventBus.HandlerFailure(
         subscriber: EventBus.Subscriber(label: "saved state"),

@@ -11,7 +11,9 @@ public enum SavedStateError: Error, Sendable, Hashable {
   /// The value stays in the file beside the one that this program saves. Of each key and version the file keeps the
   /// latest four such values.
   case notDecoded(key: String, reason: String)
-  /// A file cannot be read or replaced; what was saved before stays.
+  /// A file cannot be read, so that nothing is restored from it; the next save gives it another name first.
+  case notRead(path: String, reason: String)
+  /// A file cannot be replaced or locked; what was saved before stays.
   case notWritten(path: String, reason: String)
   /// The present state is not kept: another program's file stands at the place, another process writes it, or the delegate said no.
   case notKept(reason: String)
@@ -29,6 +31,7 @@ extension SavedStateError: CustomStringConvertible {
       "“\(key)” has two values that differ: \(first); and \(second)"
     case .notEncoded(let key, let reason): "“\(key)” is not saved: \(reason)"
     case .notDecoded(let key, let reason): "“\(key)” is not restored, and kept in the file: \(reason)"
+    case .notRead(let path, let reason): "\(path): \(reason); the state is not restored"
     case .notWritten(let path, let reason): "\(path): \(reason); the state is not saved"
     case .notKept(let reason): "the state is not saved: \(reason)"
     case .setAside(let path, let reason): "state was set aside as \(path): \(reason)"

@@ -16,7 +16,6 @@ public import Observation
   private weak var owner: SavedState?
   private let registrar = ObservationRegistrar()
   private var stored: Value
-  let defaultValue: Value
   let migration: SavedState.Migration<Value>
   let name: StateDocument.Name
   let place: String
@@ -28,7 +27,7 @@ public import Observation
     _ name: StateDocument.Name, _ value: Value, _ migration: SavedState.Migration<Value>, at place: String,
     of owner: SavedState
   ) {
-    (self.name, key, stored, defaultValue) = (name, name.key, value, value)
+    (self.name, key, stored) = (name, name.key, value)
     (self.migration, self.place, self.owner) = (migration, place, owner)
   }
 

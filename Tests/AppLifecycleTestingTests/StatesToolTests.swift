@@ -100,10 +100,13 @@ import Testing
         case .stay(let list): effects = list
         case .go(let target, let list): (state, effects) = (target, list)
         }
-        // A record has the states of the application alone.
+        // A record has the states of the application alone. The state machine does not know whether a window without a scene
+        // has a session that is closed.
         told += page.effects[effects].filter {
           ["call", "post", "ignored"].contains($0[0]) || ($0[0] == "state" && $0.count == 2)
-        }.map { $0.joined(separator: " ") }
+        }.map { $0.joined(separator: " ") }.filter {
+          !tokens[tokens.count - 1].hasPrefix("scene:close") || $0 != Self.unknownScene
+        }
       }
       try await system.play(tokens.joined(separator: "; "))
       #expect(system.record.compactMap(Self.line) == told, "seed \(seed): \(tokens.joined(separator: "; "))")
@@ -111,6 +114,8 @@ import Testing
       #expect(name == system.application.state.rawValue, "seed \(seed): \(tokens.joined(separator: "; "))")
     }
   }
+
+  private static let unknownScene = "ignored \(IgnoredReason.unknownScene.rawValue)"
 
   /// What the page would say of a record; nil of inputs that were taken, and of the question whether an application may end:
   /// the state machine does not know it.
@@ -121,7 +126,9 @@ import Testing
       return record.name == ApplicationCallback.shouldTerminate.rawValue ? nil : "call \(record.name)\(scene)"
     case .notification: return "post \(record.name)\(scene)"
     case .state: return "state \(record.name)\(scene)"
-    case .ignored: return "ignored \(record.reason ?? "")"
+    case .ignored:
+      let line = "ignored \(record.reason ?? "")"
+      return record.name.hasPrefix("scene:close") && line == unknownScene ? nil : line
     default: return nil
     }
   }

@@ -31,7 +31,13 @@ internal import Scheduling
     application.manager.holdBack()
     defer { application.manager.performNow(orLater: !application.inbox.isEmpty) }
     let (began, ranSince) = (application.instant, application.running.now())
-    let effects = application.transitions.handle(pending.input)
+    var effects = application.transitions.handle(pending.input)
+    // A window without a scene, which was reclaimed or was open in an earlier process, has a session to end.
+    if case .ignore(.unknownScene)? = effects.first, case .system(.closeScene(let id)) = pending.input,
+      application.sceneDirectory.hasSession(id)
+    {
+      effects = [.endSession(id)]
+    }
     var report = begin(effects, at: began)
     // The deadline of the tear-down for which this transition last waited.
     var deadline: Duration?
@@ -110,6 +116,8 @@ extension TransitionRun {
   /// Changes the state, and notifies the parts that depend on it; each part may rely on the parts before it.
   private func commit(_ next: ApplicationState) {
     let from = application.present.state
+    // What has changed in the background since the last save; the process may be killed without running again.
+    if next == .suspended { application.stateKeeper?.saveAtOnce() }
     // What other threads have begun and ended so far belongs to the state before.
     application.background.tellNews()
     application.setState(next)

@@ -41,15 +41,13 @@ package enum StateMark: String, Sendable, Hashable {
 
 /// What a process finds when it takes the storage.
 package struct StateOpening: Sendable, Hashable {
-  /// The name of the place, for messages.
-  package var place: String
   /// Whether this process may replace the state; false if another one holds it.
   package var mayReplace: Bool
   /// Whether the process before had restored state, and crashed before it settled.
   package var hasCrashedAfterRestoring: Bool
 
-  package init(place: String, mayReplace: Bool = true, hasCrashedAfterRestoring: Bool = false) {
-    (self.place, self.mayReplace, self.hasCrashedAfterRestoring) = (place, mayReplace, hasCrashedAfterRestoring)
+  package init(mayReplace: Bool = true, hasCrashedAfterRestoring: Bool = false) {
+    (self.mayReplace, self.hasCrashedAfterRestoring) = (mayReplace, hasCrashedAfterRestoring)
   }
 }
 

@@ -4,6 +4,8 @@
   private(set) var connected: [Application.Scene] = []
   /// The sessions of the windows that were not closed, in the order in which they first connected.
   private(set) var sessions: [SceneSession] = []
+  /// The windows that were closed in this process, in case an earlier one has kept them.
+  private var ended: Set<SceneIdentifier> = []
   /// The scenes in `connected`, and disconnected scenes whose `sceneDidDisconnect` has not been called yet.
   private var scenes: [SceneIdentifier: Application.Scene] = [:]
 
@@ -35,14 +37,20 @@
     scene.delegate = nil
   }
 
+  /// Adds the sessions of an earlier process, but not those that have ended in this one.
   func restoreSessions(_ identifiers: [SceneIdentifier]) {
-    var known = Set(sessions.map(\.identifier))
+    var known = ended.union(sessions.map(\.identifier))
     sessions += identifiers.filter { known.insert($0).inserted }.map(SceneSession.init(identifier:))
   }
 
-  func loseSessions() { sessions = [] }
+  func loseSessions() { (sessions, ended) = ([], []) }
 
-  func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
+  func hasSession(_ id: SceneIdentifier) -> Bool { sessions.contains { $0.identifier == id } }
+
+  func endSession(_ id: SceneIdentifier) {
+    sessions.removeAll { $0.identifier == id }
+    ended.insert(id)
+  }
 
   /// Removes all scenes because the process has vanished, and returns them so that the caller can set their final
   /// state.

@@ -84,8 +84,9 @@ extension TearDown {
     }
     if endBudget(of: application, cause: cause) { return true }
     guard !enforcesBudgets else { return false }
-    // What is late must not cost the user's work, too; neither must a release that never returns.
-    let isUnsaved = save == .due
+    // What is late must not cost the user's work, too; neither must a release that never returns, nor a save that is under way
+    // when the process ends.
+    let isUnsaved = save != .none
     save = .none
     if isUnsaved { application.stateKeeper?.saveAtOnce() }
     releaseUnawaited()

@@ -5,7 +5,8 @@ import Scheduling
 package final class SimulatedStateStorage: StateStorage {
   private struct State: Sendable {
     var generations: [StateGeneration: [UInt8]] = [:]
-    var marks: [StateMark] = []
+    /// What the present process has noted last.
+    var mark: StateMark?
     var hasCrashed = false
     /// Whether the present process has taken the storage.
     var isOpen = false
@@ -36,9 +37,9 @@ package final class SimulatedStateStorage: StateStorage {
 
   package func open() throws(StateStorageError) -> StateOpening {
     state.withLock { state in
-      defer { (state.marks, state.hasCrashed, state.isOpen) = ([], false, true) }
-      state.isBlamed = state.hasCrashed && state.marks.contains(.restored) && !state.marks.contains(.settled)
-      return StateOpening(place: Self.place, hasCrashedAfterRestoring: state.isBlamed)
+      defer { (state.mark, state.hasCrashed, state.isOpen) = (nil, false, true) }
+      state.isBlamed = state.hasCrashed && state.mark == .restored
+      return StateOpening(hasCrashedAfterRestoring: state.isBlamed)
     }
   }
 
@@ -67,7 +68,7 @@ package final class SimulatedStateStorage: StateStorage {
     if fails { throw Self.scriptedFailure }
   }
 
-  package func note(_ mark: StateMark) { state.withLock { $0.marks.append(mark) } }
+  package func note(_ mark: StateMark) { state.withLock { $0.mark = mark } }
 
   package func close() { state.withLock { $0.isOpen = false } }
 

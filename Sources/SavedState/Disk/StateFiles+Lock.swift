@@ -16,9 +16,9 @@ extension StateFiles {
         state.withLock { ($0.path, $0.lock, $0.hasOldMarks) = (path, lock, hasCrashed) }
         // Seldom: a file system may wait for the disk as it cuts a file.
         if !hasCrashed, marks.count > Self.mostMarks { try? files.truncate(lock, to: 0) }
-        return StateOpening(place: path, hasCrashedAfterRestoring: hasCrashed)
+        return StateOpening(hasCrashedAfterRestoring: hasCrashed)
       }
-      if configuration.secondProcess == .readsOnly { return StateOpening(place: first, mayReplace: false) }
+      if configuration.secondProcess == .readsOnly { return StateOpening(mayReplace: false) }
     }
     throw StateStorageError(place: first, reason: "\(Self.mostProcesses) other processes have state there")
   }
@@ -114,19 +114,30 @@ extension StateFiles {
       defer { state.crashLine = armed }
       return state.crashLine
     }
-    if let former { files.disarmCrashLine(former) }
+    if let former { disarm(former, of: lock) }
+  }
+
+  /// Ends the watch for a crash, and takes back the line of a fatal signal that the process has survived.
+  private func disarm(_ crashLine: Int32, of lock: Int32?) {
+    files.disarmCrashLine(crashLine)
+    guard let lock, !files.isForked else { return }
+    if let status = try? files.status(of: lock), status.size > 0 { append(.settled, to: lock) }
   }
 
   // MARK: The end
 
   /// Leaves the lock to other processes, at the end of a save that is under way.
   func close() {
-    let (locks, crashLine) = state.withLock { state in
-      state.isClosed = true
+    let (crashLine, lock) = state.withLock { state in
       defer { state.crashLine = nil }
-      return (Self.takeLocks(of: &state), state.crashLine)
+      return (state.crashLine, state.lock)
     }
-    if let crashLine { files.disarmCrashLine(crashLine) }
+    if let crashLine { disarm(crashLine, of: lock) }
+    // Not before: the end of a save would close the lock.
+    let locks = state.withLock { state in
+      state.isClosed = true
+      return Self.takeLocks(of: &state)
+    }
     for lock in locks { files.close(lock) }
   }
 

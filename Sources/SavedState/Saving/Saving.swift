@@ -47,11 +47,8 @@ import Scheduling
     setTimer()
   }
 
-  /// Begins the interval for what changed before there was anything to compare it with.
-  func restorationDidEnd() { setTimer() }
-
-  /// Notes that a window was opened.
-  func sessionsDidChange() { setTimer() }
+  /// Begins the interval for what changed before there was anything to compare it with, or for a window that was opened.
+  func mayBeDue() { setTimer() }
 
   /// Drops the values of a window that was closed.
   ///
@@ -75,7 +72,8 @@ import Scheduling
   private func setTimer(toTryAgain: Bool = false) {
     guard timer == nil, !hasEnded, state.obstacle == nil, !(toTryAgain && cannotWait) else { return }
     guard let application, application.hasPassedRestoration, isDue else { return }
-    timer = StateTimer(after: interval, of: application) { [weak self] isEarly in
+    let wait = toTryAgain ? max(interval, .seconds(1)) : interval
+    timer = StateTimer(after: wait, of: application) { [weak self] isEarly in
       self?.timer = nil
       self?.cannotWait = isEarly
       self?.requestIfChanged()
@@ -202,19 +200,14 @@ import Scheduling
     let result = job.perform()
     running = nil
     settle(result)
-    for (delayed, path) in zip(state.delayed, result.setAside) {
-      if let path { state.report(.setAside(path: path, reason: delayed.reason)) }
-    }
+    let setAside = zip(state.delayed, result.setAside)
     state.delayed.removeFirst(result.setAside.count)
     state.hasCheckedPrevious = result.hasCheckedPrevious
-    var failure = result.failure
-    for (name, reason) in result.unencoded {
-      let error = SavedStateError.notEncoded(key: name.key, reason: reason)
-      state.report(error)
-      failure = failure ?? error
-    }
-    if let reason = result.failure { state.report(reason) } else if failure == nil { state.saveDidSucceed() }
-    for completion in completions { completion(failure) }
+    // The reports run the program's code, which may begin another save.
+    for case (let delayed, let path?) in setAside { state.report(.setAside(path: path, reason: delayed.reason)) }
+    let unencoded = result.unencoded.map { SavedStateError.notEncoded(key: $0.name.key, reason: $0.reason) }
+    state.saveDidEnd(with: unencoded + (result.failure.map { [$0] } ?? []))
+    for completion in completions { completion(result.failure ?? unencoded.first) }
     setTimer(toTryAgain: result.failure != nil)
     // The program's code, which ran for the reports and the completions, may have begun another save: its end goes on.
     guard running == nil, !waiting.isEmpty else { return }

@@ -1,4 +1,5 @@
 import AppLifecycle
+import Foundation
 import LifecycleJournal
 import TestFiles
 import TestTraits
@@ -34,6 +35,25 @@ import Testing
     let fifth = try await Life.launched(in: directory.path)
     #expect(fifth.number == 11)
     for life in [third, fourth, fifth] { await life.end() }
+  }
+
+  @Test(arguments: [true, false]) func `a fatal signal that the process survives is not blamed on its state`(
+    settles: Bool
+  ) throws {
+    let lock = directory.file("saved-state.lock")
+    let process = StateFiles(in: directory.path, .init())
+    _ = try process.open()
+    process.note(.restored)
+    // As the handler of the signal does.
+    let file = try #require(FileHandle(forWritingAtPath: lock))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data("\n{\"journal\":\"crash\",\"t\":1.0,\"signal\":\"SIGSEGV\"}\n".utf8))
+    try file.close()
+    if settles { process.note(.settled) } else { process.close() }
+    process.close()
+    let next = StateFiles(in: directory.path, .init())
+    #expect(try !next.open().hasCrashedAfterRestoring)
+    next.close()
   }
 
   @Test func `a second process that only reads finds whole states, and saves nothing`() async throws {

@@ -72,6 +72,17 @@ import Testing
     }
   }
 
+  @Test func `state that was set aside after a crash can be tried again, by its old name`() throws {
+    let directory = try TemporaryDirectory()
+    #expect(try StateProbe(directory.path, "keep", "7").ending == 0)
+    #expect(try StateProbe(directory.path, "crash", "null").ending == -SIGSEGV)
+    // It saves nothing.
+    #expect(try StateProbe(directory.path, "crash", "null").lines.first == "found 0")
+    let (aside, state) = (directory.file("saved-state.crashed"), directory.file("saved-state"))
+    try FileManager.default.moveItem(atPath: aside, toPath: state)
+    #expect(try StateProbe(directory.path, "crash", "kill").lines == ["found 7"])
+  }
+
   @Test(arguments: ["kill", "exit"])
   func `a program that is killed or exits at its launch finds its state again`(way: String) throws {
     let directory = try TemporaryDirectory()

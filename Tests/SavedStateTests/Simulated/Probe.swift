@@ -10,6 +10,7 @@ import Scheduling
     var mayRestore = true
     var maySave = true
     var keepsState = true
+    var configuration = SavedState.Configuration()
     /// The number of launches so far.
     var launches = 0
     var willFinishLaunching: @MainActor (Probe, Application) -> Void = { probe, application in
@@ -25,6 +26,7 @@ import Scheduling
 }
 
 extension Probe: SavedStateDelegate {
+  var savedStateConfiguration: SavedState.Configuration { plan.configuration }
   func applicationWillFinishLaunching(_ application: Application) {
     plan.launches += 1
     plan.willFinishLaunching(self, application)
@@ -42,11 +44,14 @@ extension Probe: SavedStateDelegate {
   let disk: CountingStorage
 
   init(
-    profile: LifecycleProfile = .application, order: SimulationExecutor.Order = .fifo,
+    profile: LifecycleProfile = .application, order: SimulationExecutor.Order = .fifo, stay: Duration = .seconds(5),
     _ willFinishLaunching: (@MainActor (Probe, Application) -> Void)? = nil
   ) {
     if let willFinishLaunching { plan.willFinishLaunching = willFinishLaunching }
-    system = SimulatedSystem(profile: profile, order: order) { [plan] in Probe(plan) }
+    var configuration = Application.Configuration()
+    configuration.profile = profile
+    configuration.backgroundStay = stay
+    system = SimulatedSystem(configuration: configuration, order: order) { [plan] in Probe(plan) }
     disk = CountingStorage(system.stateStorage)
     application.stateStorage = disk
     system.addAction("type") { [unowned self] in probe.draft?.value += "a" }
@@ -80,14 +85,26 @@ extension Probe: SavedStateDelegate {
 /// A disk that counts the writes, and on which a test can plant a mistake.
 final class CountingStorage: StateStorage {
   private let storage: SimulatedStateStorage
-  private let counts = Guarded<(writes: Int, loses: Bool)>((0, false))
+  private struct State {
+    var (attempts, writes) = (0, 0)
+    var (loses, isFull) = (false, false)
+  }
+
+  private let state = Guarded(State())
 
   init(_ storage: SimulatedStateStorage) { self.storage = storage }
 
   /// The number of whole states that were written.
-  var writes: Int { counts.withLock { $0.writes } }
+  var writes: Int { state.withLock(\.writes) }
+  /// The number of writes, also of those that failed.
+  var attempts: Int { state.withLock(\.attempts) }
   /// Lets writes succeed that write nothing.
-  func loseWrites() { counts.withLock { $0.loses = true } }
+  func loseWrites() { state.withLock { $0.loses = true } }
+  /// Whether all writes fail.
+  var isFull: Bool {
+    get { state.withLock(\.isFull) }
+    set { state.withLock { $0.isFull = newValue } }
+  }
 
   func open() throws(StateStorageError) -> StateOpening { try storage.open() }
   func read(_ generation: StateGeneration) throws(StateStorageError) -> [UInt8]? { try storage.read(generation) }
@@ -95,9 +112,14 @@ final class CountingStorage: StateStorage {
     try storage.setAside(generation, as: reason)
   }
   func replace(with bytes: [UInt8]) throws(StateStorageError) {
-    if counts.withLock(\.loses) { return }
+    let (loses, isFull) = state.withLock { state in
+      state.attempts += 1
+      return (state.loses, state.isFull)
+    }
+    if loses { return }
+    if isFull { throw StateStorageError(place: "saved-state", reason: "No space left on device") }
     try storage.replace(with: bytes)
-    counts.withLock { $0.writes += 1 }
+    state.withLock { $0.writes += 1 }
   }
   func note(_ mark: StateMark) { storage.note(mark) }
   func close() { storage.close() }

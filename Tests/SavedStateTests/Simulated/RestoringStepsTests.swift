@@ -9,7 +9,7 @@ import Testing
 @MainActor @Suite(.timeLimit(.hang)) struct RestoringStepsTests {
   private static let setAside = RestorationOutcome.setAside(
     path: "saved-state.crashed",
-    reason: "the process that had restored it crashed before it had been active for 5.0 seconds", usesPrevious: false)
+    reason: "the process that had restored it crashed before it had been up for 5.0 seconds", usesPrevious: false)
 
   @Test("a draft is found after the application was reclaimed in the background") func reclaimed() async throws {
     let device = ProbeDevice()
@@ -64,6 +64,22 @@ import Testing
     try #require(device.application.state == .notRunning)
     try await device.play("launch")
     #expect(device.draft?.hasPrefix("a") == true && device.probe.outcomes == [.restored])
+  }
+
+  @Test(
+    "a process that is launched into the background settles there, and anew in the foreground",
+    arguments: [
+      ("wait:4999ms; crash", true), ("wait:5s; crash", false), ("wait:31s; do:type; wait:31s; crash", false),
+      ("wait:5s; open; wait:4s; crash", true), ("wait:5s; open; wait:5s; crash", false),
+      ("wait:5s; open; wait:5s; home; wait:1s; open; crash", false),
+    ])
+  func backgroundLaunch(end: String, isBlamed: Bool) async throws {
+    let device = ProbeDevice(stay: .seconds(3_600))
+    try await device.play("launch; do:type; kill; launch:background; \(end)")
+    try #require(device.application.state == .notRunning)
+    try await device.play("launch")
+    #expect(device.probe.outcomes == [isBlamed ? Self.setAside : .restored])
+    #expect(device.draft?.hasPrefix("a") == !isBlamed)
   }
 
   @Test("time in a break or in the background does not settle", arguments: ["interrupt:call", "home"])

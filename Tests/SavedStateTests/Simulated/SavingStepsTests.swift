@@ -3,6 +3,7 @@ import AppLifecycleTestSupport
 import AppLifecycleTesting
 import PubSub
 import SavedState
+import Scheduling
 import TestTraits
 import Testing
 
@@ -138,6 +139,64 @@ import Testing
     #expect(device.disk.writes == 2)
     try await device.play("wait:10s; crash; launch")
     #expect(device.disk.writes == 2 && device.draft == "aa")
+  }
+
+  @Test("a save that is under way when the budget ends is not lost", arguments: ["home; crash", "quit"])
+  func lateSave(end: String) async throws {
+    let device = ProbeDevice()
+    device.application.enforcesBudgets = false
+    try await device.play("launch; do:type; slow:save:6s; \(end); launch")
+    #expect(device.draft == "a")
+  }
+
+  @Test(
+    "what changes in the background is saved before the process is suspended",
+    arguments: [
+      ("launch; home; do:type; wait:1d; reclaim", 1), ("launch:background; do:type; wait:1d; reclaim", 1),
+      ("launch; home; suspend; wake; do:type; suspend; kill", 1), ("launch; do:type; home; wait:1d; reclaim", 1),
+      ("launch; home; do:type; slow:save:1s; do:save; suspend; reclaim", 1), ("launch; home; wait:1d; reclaim", 0),
+    ])
+  func suspension(script: String, writes: Int) async throws {
+    let device = ProbeDevice()
+    device.system.addAction("save") { _ = device.save() }
+    try await device.play("\(script); launch")
+    #expect(device.disk.writes == writes && device.draft == (writes > 0 ? "a" : ""))
+  }
+
+  @Test("each of several problems is told once, as long as it lasts") func alternatingProblems() async throws {
+    let failures = Guarded<[String]>([])
+    var told: [String] { failures.withLock(\.self) }
+    let device = ProbeDevice { probe, application in
+      probe.draft = try? application.savedState.value("draft", default: "")
+      try? application.savedState.value("ratio", default: 0.0).value = .nan
+      application.bus.subscribe(to: EventBus.HandlerFailure.self, for: probe) { _, failure in
+        failures.withLock { $0.append(String(describing: failure.error)) }
+      }
+    }
+    device.disk.isFull = true
+    try await device.play("launch; do:type; wait:10m")
+    #expect(told.count == 2 && Set(told).count == 2, "\(told)")
+    device.disk.isFull = false
+    try await device.play("wait:1m")
+    #expect(device.disk.writes == 1)
+    device.disk.isFull = true
+    try await device.play("do:type; wait:10m")
+    // The disk is full anew, and what cannot be encoded has lasted.
+    #expect(told.count == 3 && told[2].contains("No space left"), "\(told)")
+  }
+
+  @Test(
+    "a save that fails is not tried again at once, whatever the interval",
+    arguments: [Duration.zero, .seconds(-1)])
+  func noInterval(interval: Duration) async throws {
+    let device = ProbeDevice()
+    device.plan.configuration.autosaveInterval = interval
+    device.disk.isFull = true
+    try await device.play("launch; do:type; wait:10s")
+    #expect((2...12).contains(device.disk.attempts), "\(device.disk.attempts)")
+    device.disk.isFull = false
+    try await device.play("wait:1s; crash; launch")
+    #expect(device.draft == "a")
   }
 
   @Test("the save of an overrun asks the delegate, too") func refusedOverrun() async throws {

@@ -72,6 +72,41 @@ import Testing
     #expect(pages(of: other)["b"] == "")
   }
 
+  @Test(
+    "a window without a scene can be closed, and its state goes with its session",
+    arguments: ["scene:background:b; scene:reclaim:b", "kill; launch", "kill; launch:background"])
+  func closedWithoutScene(before: String) async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b; wait:30s; \(before)")
+    #expect(Set(sessions(of: system)) == ["main", "b"])
+    #expect(try await !system.play("scene:close:b").contains { $0.kind == .ignored })
+    #expect(sessions(of: system) == ["main"])
+    #expect(try await system.play("scene:close:b").contains { $0.kind == .ignored })
+    try await system.play("crash")
+    let other = restarted(system)
+    try await other.play("launch")
+    #expect(sessions(of: other) == ["main"])
+    try await other.play("scene:open:b")
+    #expect(pages(of: other)["b"] == "")
+  }
+
+  @Test("a window that was closed before the first use of saved state is not restored") func closedBeforeUse()
+    async throws
+  {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b; kill")
+    final class Bare: ApplicationDelegate {}
+    let other = SimulatedSystem(profile: .scenes) { Bare() }
+    other.application.stateStorage = system.stateStorage
+    try await other.play("launch; scene:open:b; scene:close:b")
+    _ = other.application.savedState
+    #expect(sessions(of: other) == ["main"])
+    try await other.play("scene:open:b")
+    #expect(sessions(of: other) == ["main", "b"])
+    let window = try #require(other.application.scenes.first { $0.identifier == "b" })
+    #expect(try window.savedState.value("page", default: "").value == "")
+  }
+
   @Test("a window that is closed too late for its budget leaves nothing behind, and what was not saved stays unsaved")
   func closedTooLate() async throws {
     let system = Notebook.system()
