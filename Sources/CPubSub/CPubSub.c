@@ -240,8 +240,8 @@ bool pubsub_is_read(const void *memory, size_t size) {
 }
 
 /// Returns whether a post is at one of the handlers. It is called twice. The first call, with `asks`, asks the posts that it
-/// finds to report when they move on. The second one counts only those that were asked: any other post came later, and finds
-/// the handler cancelled.
+/// finds to report when they move on. The second one counts only those that were asked: any other post came later, or erased
+/// the request before it looked at the handler (see report_move), and finds the handler cancelled.
 static bool runs(const void *const *handlers, long count, bool asks) {
     bool found = false;
     for (pubsub_record *record = first_record(); record; record = record->next) {
@@ -329,9 +329,9 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
 }
 
 __attribute__((noinline)) static void report_move(pubsub_frame *frame) {
-    // A request that this store erases was for a handler which the writer had cancelled before, so this thread finds it
-    // cancelled at its next look, and the writer need not wait for it. `housekeep` begins with sequentially consistent accesses,
-    // which keep that look behind this store.
+    // Another writer may meanwhile have asked for the next handler, which this post has announced and not looked at. The store
+    // erases that request, too. That writer cancelled the handler before it asked, so this thread finds it cancelled at its look,
+    // and the writer need not wait. `housekeep` begins with sequentially consistent accesses, which keep the look behind the store.
     __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     helpers.housekeep(frame->topic);
 }

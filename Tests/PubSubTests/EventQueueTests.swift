@@ -57,7 +57,7 @@ import Testing
     let event = batch.takeFirst(as: Box.self).number
     batch.free()
     let mark = isMarked ? queue.takeMark() : nil
-    #expect(mark?.reportKind == Self.report(of: event), "each event keeps what it was posted with")
+    #expect(mark?.insideReport == Self.report(of: event), "each event keeps what it was posted with")
     guard let delivery = mark?.purpose.delivery else { return .event(event) }
     return .awaited(event, delivery: delivery.index)
   }
@@ -93,12 +93,12 @@ import Testing
         case 0..<5:
           let box = Box(number)
           last = box
-          queue.append(box, .posted, inside: Self.report(of: number))
+          queue.append(box, .posted, insideReport: Self.report(of: number))
           released(queue.takeDropped())
           model.append(number)
         case 5..<7:
           queue.append(
-            Box(number), .awaited(AwaitedDelivery(wait: post, index: number)), inside: Self.report(of: number))
+            Box(number), .awaited(AwaitedDelivery(wait: post, index: number)), insideReport: Self.report(of: number))
           model.items.append(.awaited(number, delivery: number))
         case 7:
           let delivery = Int.random(in: 0...number, using: &random)

@@ -165,7 +165,7 @@ typedef struct pubsub_record {
     struct pubsub_record *_Nullable next;
     long in_use;
     // Other threads access nothing of what follows but the words of the frames that say so.
-    /// The index of the innermost post's frame; 0 while no post is under way, which the fast path relies on.
+    /// The index of the innermost post's frame; 0 while no post is under way: the fast path does not set it.
     long innermost;
     /// A refused post to report after the outermost post; see `BusCore.refuse`.
     void *_Nullable refusal;

@@ -53,8 +53,8 @@ extension EventBus {
   /// handlers hold the event.
   ///
   /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky, the bus has a
-  /// tracer or a subscription to ``Undelivered``, it is the first post of the type or of the thread, or a subscription
-  /// ends with it. It counts references only for handlers with an owner.
+  /// tracer or a subscription to ``Undelivered``, it is the first post of the type or of the thread, a subscription
+  /// ends with it, or a writer waits for it. It counts references only for handlers with an owner.
   ///
   /// - Parameters:
   ///   - event: what happened.
@@ -152,6 +152,7 @@ extension EventBus {
         tracers.firstIndex { $0.id == ObjectIdentifier(self) }.map { tracers.remove(at: $0) }
       }
       withExtendedLifetime(removed) {}
+      Hook.step("trace: the tracer has left the list")
       core.withLock { _ in core.followWatchers() }
     }
   }

@@ -11,7 +11,7 @@ struct EventQueue {
     var number: Int
     let purpose: HoldPurpose
     /// The kind of report that the event is, or inside whose handler it was posted; nil if neither.
-    let reportKind: SelfReport?
+    let insideReport: SelfReport?
   }
 
   /// A place in the queue where events were dropped.
@@ -19,10 +19,10 @@ struct EventQueue {
     /// The number of the event before which the dropped events stood.
     var before: Int
     var count: Int
-    /// The earliest kind of report (``Mark/reportKind``) among the dropped events; nil if one of them has none.
+    /// The earliest kind of report (``Mark/insideReport``) among the dropped events; nil if one of them has none.
     ///
     /// So a failure of `missed:` is posted if it would be posted for at least one of them.
-    var reportKind: SelfReport?
+    var insideReport: SelfReport?
   }
 
   /// The largest number of events that the queue holds, not counting promised events.
@@ -47,27 +47,28 @@ struct EventQueue {
   // MARK: Adding events
 
   @inline(__always)
-  mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside reportKind: SelfReport? = nil) {
-    if reportKind == nil, !isBounded, purpose.delivery == nil { return events.append(event, as: E.self) }
-    appendWithAttributes(event, purpose, reportKind)
+  mutating func append<E>(_ event: E, _ purpose: HoldPurpose, insideReport: SelfReport? = nil) {
+    if insideReport == nil, !isBounded, purpose.delivery == nil { return events.append(event, as: E.self) }
+    appendWithAttributes(event, purpose, insideReport)
   }
 
-  private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ reportKind: SelfReport?) {
+  private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ insideReport: SelfReport?) {
     if purpose.isPromised {
       events.append(event, as: E.self)
     } else {
-      guard appendWithinBound(event, reportKind) else { return }
+      guard appendWithinBound(event, insideReport) else { return }
       // Without a kind of report it needs no mark.
-      if reportKind == nil { return }
+      if insideReport == nil { return }
     }
-    marks.append(Mark(number: events.end - 1, purpose: purpose, reportKind: reportKind))
+    marks.append(Mark(number: events.end - 1, purpose: purpose, insideReport: insideReport))
   }
 
   /// Adds an event; if the queue is full, drops one event and records a gap in its place.
   ///
   /// - Returns: false if it dropped the event itself.
-  private mutating func appendWithinBound<E>(_ event: E, _ reportKind: SelfReport?) -> Bool {
-    // With a bound a batch has one event, whose mark is taken in the same step; so all marks are of events in the queue.
+  private mutating func appendWithinBound<E>(_ event: E, _ insideReport: SelfReport?) -> Bool {
+    // With a bound a batch has one event. `MailboxState.nextStep` and `EventInbox.takeGapOrRefill` take its mark as they move it, so
+    // all marks are of events in the queue.
     if events.count - marks.count(where: \.purpose.isPromised) < limit {
       events.append(event, as: E.self)
       return true
@@ -79,13 +80,13 @@ struct EventQueue {
       oldest += 1
     }
     guard dropsOldest, oldest < events.end else {
-      addGap(before: events.end, reportKind)
+      addGap(before: events.end, insideReport)
       dropped.append(event, as: E.self)
       return false
     }
     let mark = marks.firstIndex { $0.number == oldest }.map { marks.remove(at: $0) }
     dropped.append(remove(oldest, as: E.self), as: E.self)
-    addGap(before: oldest + 1, mark?.reportKind)
+    addGap(before: oldest + 1, mark?.insideReport)
     events.append(event, as: E.self)
     return true
   }
@@ -154,9 +155,9 @@ struct EventQueue {
     if batch.capacity <= 16 { batch.giveMemory(to: &events) }
   }
 
-  private mutating func addGap(before position: Int, _ reportKind: SelfReport?) {
+  private mutating func addGap(before position: Int, _ insideReport: SelfReport?) {
     let index = gaps.firstIndex { $0.before > position } ?? gaps.endIndex
-    gaps.insert(Gap(before: position, count: 1, reportKind: reportKind), at: index)
+    gaps.insert(Gap(before: position, count: 1, insideReport: insideReport), at: index)
     mergeGaps()
   }
 
@@ -164,7 +165,9 @@ struct EventQueue {
     for index in gaps.indices.dropFirst().reversed() where gaps[index].before == gaps[index - 1].before {
       let gap = gaps.remove(at: index)
       gaps[index - 1].count += gap.count
-      gaps[index - 1].reportKind = gaps[index - 1].reportKind.flatMap { kind in gap.reportKind.map { min(kind, $0) } }
+      gaps[index - 1].insideReport = gaps[index - 1].insideReport.flatMap { kind in
+        gap.insideReport.map { min(kind, $0) }
+      }
     }
   }
 }

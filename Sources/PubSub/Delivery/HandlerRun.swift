@@ -14,7 +14,7 @@ struct HandlerRun: Sendable {
   /// The post that waits for this run, if one does; the chain of waits goes on with its `poster`.
   let cause: PostWait?
   /// The kind of report that the run handles, or inside whose handler its event was posted; of lost events the earliest kind.
-  let reportKind: SelfReport?
+  let insideReport: SelfReport?
 
   var isUnderWay: Bool { mailbox.runUnderWay == number }
 }

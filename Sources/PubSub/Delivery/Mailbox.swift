@@ -109,10 +109,10 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = element(event, store)
-    let reportKind = SelfReport.enclosing
+    let insideReport = SelfReport.enclosing
     return state.withLock { state in
       if state.refusesEvents { return .nothing }
-      state.queue.append(element, purpose, inside: reportKind)
+      state.queue.append(element, purpose, insideReport: insideReport)
       state.updateHasItsEvent()
       return state.reserveTask() ? [.isTaken, .mustWake] : .isTaken
     }
@@ -163,7 +163,7 @@ extension Mailbox {
         }
       case .handleMarked(let mark):
         delivery = mark.purpose.delivery
-        await handle(batch.takeFirst(as: Element.self), presentHandler, for: delivery, inside: mark.reportKind)
+        await handle(batch.takeFirst(as: Element.self), presentHandler, for: delivery, insideReport: mark.insideReport)
       case .tellMissed(let gap):
         if let missed = presentHandler.missed { await tell(gap, missed) }
       case .drop: batch.removeAll(as: Element.self)
@@ -180,12 +180,12 @@ extension Mailbox {
 
   /// Calls the handler with an event, unless its post has stopped waiting for it.
   private func handle(
-    _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery? = nil, inside reportKind: SelfReport? = nil
+    _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery? = nil, insideReport: SelfReport? = nil
   ) async {
     if let delivery, !begin(delivery) { return }
     let type = eventType ?? (element as? any EventBus.Event).map { Swift.type(of: $0) }
     let run = HandlerRun(
-      mailbox: self, number: nextRun, eventType: type, cause: delivery?.wait, reportKind: reportKind)
+      mailbox: self, number: nextRun, eventType: type, cause: delivery?.wait, insideReport: insideReport)
     do {
       if let wrapper = delivery?.wrapper {
         try await wrapper.callHandler { try await call(handler, with: element, run) }
@@ -216,7 +216,8 @@ extension Mailbox {
   }
 
   private func tell(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
-    let run = HandlerRun(mailbox: self, number: nextRun, eventType: eventType, cause: nil, reportKind: gap.reportKind)
+    let run = HandlerRun(
+      mailbox: self, number: nextRun, eventType: eventType, cause: nil, insideReport: gap.insideReport)
     do {
       noteBegin(of: run)
       defer { noteEnd(of: run) }
@@ -239,7 +240,7 @@ extension Mailbox {
     let postFailure = { [self] (hasRecipient: Bool) in
       guard isFailure else { return }
       bus?.core.reportFailure(
-        error, of: subscriber, with: event, in: run.eventType, inside: run.reportKind, hasRecipient: hasRecipient)
+        error, of: subscriber, with: event, in: run.eventType, inside: run.insideReport, hasRecipient: hasRecipient)
     }
     guard let delivery else { return postFailure(false) }
     // With a ledger, `MeasuredPost.noteEnds` posts the failure that comes in time, on the poster's actor. Every other one is posted
@@ -260,11 +261,11 @@ extension Mailbox {
 
   private func noteBegin(of run: HandlerRun) {
     runs.store(run.number, ordering: .releasing)
-    if run.reportKind != nil { SelfReport.runsUnderWay.add(1, ordering: .relaxed) }
+    if run.insideReport != nil { SelfReport.runsUnderWay.add(1, ordering: .relaxed) }
   }
 
   private func noteEnd(of run: HandlerRun) {
-    if run.reportKind != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
+    if run.insideReport != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
     runs.store(run.number + 1, ordering: .releasing)
   }
 }

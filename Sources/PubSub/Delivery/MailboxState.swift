@@ -42,6 +42,8 @@ struct MailboxState {
 
   /// Notes whether a subscription to one event still holds it, after a change: the bound may have dropped an event that
   /// was added, or a post has taken back an event that was not handled.
+  ///
+  /// It is not called when the task has taken the event, which still counts.
   mutating func updateHasItsEvent() { if isOnce { hasItsEvent = !queue.events.isEmpty } }
 
   /// Whether the task handles an awaited delivery, or is about to.

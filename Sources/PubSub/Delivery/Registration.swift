@@ -10,7 +10,7 @@ final class Registration: @unchecked Sendable {
   ///
   /// It and the next property are the first stored ones, because in the direct build C reads them there (`pubsub_owned`).
   private let ownerReference: ObjectReference?
-  /// In the direct build, the closure that takes the owner.
+  /// In the direct build, the closure that takes the owner; without an owner a placeholder.
   private let ownedClosure: pubsub_handler
   /// The identifier, which rises with each subscription of a bus; set, under the bus's lock, before a post can reach
   /// the handler.
@@ -84,7 +84,8 @@ final class Registration: @unchecked Sendable {
     return isGone(ownerReference) || isGone(subjectReference)
   }
 
-  /// Returns the context to release with a handler: that of the closure that takes the owner, or the handler's own.
+  /// Returns the context to release with a handler: that of the closure that takes the owner, or the handler's own. (The own context of
+  /// a handler with an owner is this registration, which the entry retains.)
   func captured(by handler: pubsub_handler) -> UnsafeMutableRawPointer? {
     handler.function == pubsub_owned_call() ? ownedClosure.context : handler.context
   }
@@ -92,6 +93,7 @@ final class Registration: @unchecked Sendable {
   /// Ends the subscription: a post has found that the owner has been released, and the handler does not get the event.
   func ownerIsGone() {
     cancel()
+    // Last: `cancel` may run code that posts.
     Posting.noteUnheard()
   }
 

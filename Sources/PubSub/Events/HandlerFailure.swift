@@ -34,7 +34,7 @@ extension EventBus {
     /// Whether another event of the application tells of the error, and of the reaction to it.
     package var isToldByEvent = false
     /// The kind of report that the failed handler was called with, or inside whose handler its event was posted; nil if neither.
-    var reportKind: SelfReport?
+    var insideReport: SelfReport?
 
     /// Makes the event, for a test of its subscribers.
     public init(

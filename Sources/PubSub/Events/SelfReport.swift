@@ -38,7 +38,7 @@ enum SelfReport: Comparable {
 
   /// The kind of report, the last in the list, inside whose handler or post the present code runs; nil if there is none.
   static var enclosing: SelfReport? {
-    let ofTask = runsUnderWay.load(ordering: .relaxed) == 0 ? nil : HandlerContext.enclosing?.run?.reportKind
+    let ofTask = runsUnderWay.load(ordering: .relaxed) == 0 ? nil : HandlerContext.enclosing?.run?.insideReport
     let record = pubsub_record_of_thread()
     return (0..<pubsub_depth(record)).reduce(ofTask) { report, depth in
       guard let topic = pubsub_frame_at(record, depth).pointee.topic else { return report }

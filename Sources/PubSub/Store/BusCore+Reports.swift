@@ -33,7 +33,7 @@ extension BusCore {
     else { return }
     let event = store.event(at: event)
     // A failure of a handler of `Undelivered` that no subscriber receives would otherwise cause the next one.
-    if SelfReport.undelivered.mayBePosted(causedBy: (event as? EventBus.HandlerFailure)?.reportKind) {
+    if SelfReport.undelivered.mayBePosted(causedBy: (event as? EventBus.HandlerFailure)?.insideReport) {
       post(EventBus.Undelivered(event: event))
     }
   }
@@ -49,22 +49,22 @@ extension BusCore {
     }
   }
 
-  /// Reports the failure of a handler; with nil as `reportKind`, the kind of report is that of the event's own type.
+  /// Reports the failure of a handler; with nil as `insideReport`, it is the kind of the event's own type.
   func reportFailure(
     _ error: any Error, of subscriber: EventBus.Subscriber, with event: (any EventBus.Event)?,
-    in type: (any EventBus.Event.Type)?, inside reportKind: SelfReport? = nil, hasRecipient: Bool = false,
+    in type: (any EventBus.Event.Type)?, inside report: SelfReport? = nil, hasRecipient: Bool = false,
     isInLedger: Bool = false
   ) {
     var failure = EventBus.HandlerFailure(
       subscriber: subscriber, eventName: type?.name ?? "missed", event: event, error: error, hasRecipient: hasRecipient)
     failure.isInLedger = isInLedger
-    failure.reportKind = reportKind ?? type.flatMap { SelfReport($0) }
+    failure.insideReport = report ?? type.flatMap { SelfReport($0) }
     self.report(failure)
   }
 
   /// Reports an error of the program's code; all such errors pass this function.
   func report(_ failure: EventBus.HandlerFailure) {
     for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
-    if SelfReport.failure.mayBePosted(causedBy: failure.reportKind) { post(failure) }
+    if SelfReport.failure.mayBePosted(causedBy: failure.insideReport) { post(failure) }
   }
 }

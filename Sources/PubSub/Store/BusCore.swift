@@ -167,7 +167,8 @@ extension BusCore {
       return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)
     }
     let store = TopicStore<E>(description, in: self)
-    if isWatchedNow { store.setGeneral(true) }
+    // Not `shouldBeWatched`: the flags of all stores agree, and only `followWatchers` changes them.
+    if isWatched { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
     typeKeys.append(Self.key(E.self))
@@ -217,20 +218,20 @@ extension BusCore {
 // MARK: - Identifiers and watchers
 
 extension BusCore {
-  /// Whether there is a watcher, so that posts take the general path; as of the last ``followWatchers()``.
+  /// Whether every store sends its posts through the general path, because there was a watcher at the last ``followWatchers()``.
   var isWatched: Bool { watched.load(ordering: .relaxed) }
 
   /// Uses the next identifier; the caller holds the lock, and then adds the handler.
   ///
-  /// In this order: a post on the fast path may call the handler as soon as it is added. A post on the general path that
-  /// begins after that must then call it, too: the next identifier that it reads must be a later one.
+  /// Before the handler is added, never after: a post on the fast path may call the handler as soon as it is added. A post on the
+  /// general path that begins later would read an identifier that is too low, and skip the handler.
   func useID(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
   /// Whether there is a watcher; the caller holds the lock.
   ///
   /// A subscription to all events does not count: it receives every event. One to a subject does not, either: the bus
   /// posts `Undelivered` without a subject.
-  private var isWatchedNow: Bool {
+  private var shouldBeWatched: Bool {
     (undelivered?.watcherCount ?? 0) > 0 || !tracers.withLock { $0.isEmpty }
   }
 
@@ -238,7 +239,7 @@ extension BusCore {
   ///
   /// The caller holds the lock, and has changed the tracers, the wildcards or the subscriptions to `Undelivered`.
   func followWatchers() {
-    let isWatchedNow = isWatchedNow
+    let isWatchedNow = shouldBeWatched
     if isWatchedNow != isWatched { for store in stores { store.setGeneral(isWatchedNow) } }
     watched.store(isWatchedNow, ordering: .releasing)
     seesEveryPost.store(!wildcards.isEmpty || isWatchedNow, ordering: .releasing)

@@ -160,7 +160,8 @@ struct HandlerPlace {
     let record = pubsub_record_of_thread()
     record.pointee.unheard = -1
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }
-    // A post inside the handler may have noted its own depth, which is not that of this post.
+    // A post inside the handler may have noted its own depth, which is not that of this post. It erases no note of this one, which
+    // comes last, after any code of the program.
     return record.pointee.unheard == record.pointee.innermost ? .notCalled : .returned
   }
 }

@@ -142,8 +142,8 @@ struct Released {
 
   mutating func add(_ action: @escaping @Sendable () -> Void) { actions.append(action) }
 
-  /// Captures first: a drain returns only after what its handler captured has been released, unless
-  /// another thread cancelled it and has not come so far.
+  /// Captures first: a drain returns only after what its handler captured has been released, unless another thread, which cancelled
+  /// it or whose post was at it, has taken the captures and not come so far.
   func finish() {
     Hook.step("release what was captured")
     release(first)

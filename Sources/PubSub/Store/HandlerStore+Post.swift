@@ -149,8 +149,8 @@ extension HandlerStore {
     pubsub_enter(record, depth, topic, Posting.address(of: subject), false)
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
-    // The post itself follows: what was refused inside a tracer is reported after it, and not by `pubsub_leave`, which
-    // does so unless `ceiling` is zero.
+    // Each caller begins its post at once, and the end of that post reports what was refused inside a tracer. So `pubsub_leave`,
+    // which reports it unless `ceiling` is zero, must not.
     let ceiling = record.pointee.ceiling
     record.pointee.ceiling = 0
     pubsub_leave(record, depth)

@@ -25,6 +25,7 @@ extension Cancellable {
   func drain() async {
     guard let context = HandlerContext.enclosing, let mailbox else { return await idle() }
     if context.isChained(to: mailbox) { return }
+    // A chain of posts ends the drain in silence. A circle with other drains, which only the graph sees, is reported.
     guard let token = WaitGraph.beginUnlessCircular(in: context, awaiting: [.mailbox(mailbox)]) else {
       return reportTimeout(ofWaiter: context.run)
     }

@@ -52,7 +52,7 @@ extension EventBus {
     replay: ImmediateReplay<E> = .none, once: Bool = false, label: String? = nil, fileID: String = #fileID,
     line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
-    // With a replay alone it only notes whether a post came before the replay; the subscription stays plain.
+    // With a replay alone the subscription stays plain.
     let first = FirstCall(once: once, replays: replay.isLatest)
     var called = handler
     if let first { called = { if first.begin() { try handler($0) } } }

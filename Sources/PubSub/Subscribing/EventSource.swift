@@ -38,7 +38,7 @@ final class EventSource<Element: Sendable>: Sendable {
   /// run would also get the events since the sequence was made.
   func takeConsumer() -> EventConsumer<Element> {
     let sinceMade = sinceMade.withLock { $0.take() }
-    // It is dropped: no later iterator may get the events since the sequence was made, either.
+    // The consumer that was taken is dropped then: no later iterator may get the events since the sequence was made, either.
     if let body = HandlerContext.current?.work, body.isRepeated, body !== work { return makeConsumer() }
     return sinceMade ?? makeConsumer()
   }

@@ -9,6 +9,8 @@ final class FirstCall: @unchecked Sendable {
   private let begun = Atomic(false)
 
   /// Makes the object; nil for a subscription that needs none.
+  ///
+  /// Without `once` it limits nothing: it only notes whether a post came before the replay.
   init?(once: Bool, replays: Bool = false) {
     if !once, !replays { return nil }
     endsSubscription = once

@@ -46,9 +46,6 @@ package struct HandlerContext: Sendable {
   }
 
   /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
-  ///
-  /// A drain in such a chain returns in silence. A circle of drains, which this search does not see, is reported; that is why the
-  /// wait graph searches once more.
   func isChained(to mailbox: AnyMailbox) -> Bool {
     if let work, work.isUnderWay, WaitGraph.leads(from: mailbox, to: work.scope) { return true }
     guard let run, run.isUnderWay else { return false }

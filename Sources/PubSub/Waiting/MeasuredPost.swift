@@ -114,7 +114,7 @@ extension MeasuredPost {
       /// Calls a synchronous handler; returns whether it takes part in the post, as one that has timed out does.
       func call(_ place: HandlerPlace) -> Bool {
         var begun: BegunCall?
-        // Otherwise `place.call` looks whether the owner, the subject and the subscription are there.
+        // Otherwise `place.call` looks whether the owner and the subscription are there.
         if wantsBeginnings || isLate(at: time) {
           if place.endsIfExpired() { return false }
           if hasTimedOut(place, at: time) { return true }
@@ -160,14 +160,14 @@ extension MeasuredPost {
         lastPriority = priority
         // First, so that the receivers get this event before any event that synchronous handlers post.
         if store.hasReceivers {
+          // Before the copy is made: a place is moved on from once.
+          walk.moveOn()
           var receivers = walk
           while receivers.priority == priority, let place = receivers.next() {
             guard let receiver = place.receiver else { continue }
             if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
           }
-          // `receivers` is a copy of `walk`, so it moves on from its last place here. `walk` passes these places again, and may
-          // move on in the same slot a second time. That adds a byte to the address, which is still no handler's.
           receivers.moveOn()
         }
         while walk.priority == priority, let place = walk.next() {
@@ -223,11 +223,12 @@ extension MeasuredPost {
     let begun = begins(place, &time, isSynchronous: false)
     var delivery = ObservedDelivery(to: place, begun, began: time)
     let wait = wait ?? beginWait()
-    var awaited: AwaitedDelivery?
-    let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) {
-      awaited = wait.add(mailbox, delivery, inside: begun?.wrapper)
+    var waiting = Waiting.closesCircle
+    WaitGraph.extend(waitIn: poster, by: mailbox) {
+      waiting = wait.add(mailbox, delivery, inside: begun?.wrapper).map(Waiting.waits) ?? .isOver
     }
-    if let awaited {
+    switch waiting {
+    case .waits(let awaited):
       if mailbox.take(event, of: store, .awaited(awaited)) {
         // If the deadline came between the two, it found no event to withdraw.
         if deadline != nil, wait.hasExpired(before: awaited) { mailbox.withdraw(awaited) }
@@ -237,17 +238,28 @@ extension MeasuredPost {
       guard wait.drop(awaited) else { return true }
       noteDropped(place, begun, at: time)
       return false
-    }
-    delivery.outcome = mayWait ? .timedOut : .skipped
-    // After a deadline the handler does not get the event. In a circle it does, later, and so it does if the wait of a
-    // notification, which has no deadline, was ended.
-    let getsItLater = !mayWait || deadline == nil
-    if getsItLater, !mailbox.take(event, of: store, .promised) {
-      noteDropped(place, begun, at: time)
-      return false
+    case .isOver where deadline != nil:
+      // After a deadline the handler does not get the event.
+      delivery.outcome = .timedOut
+    case .isOver, .closesCircle:
+      // It gets the event, and the post does not wait for that.
+      guard mailbox.take(event, of: store, .promised) else {
+        noteDropped(place, begun, at: time)
+        return false
+      }
+      if case .isOver = waiting { delivery.outcome = .timedOut } else { delivery.outcome = .skipped }
     }
     observer.deliveryEnded(delivery)
     return true
+  }
+
+  /// Whether a post waits for a handler.
+  private enum Waiting {
+    case waits(AwaitedDelivery)
+    /// The wait for all handlers has ended.
+    case isOver
+    /// The handler waits for the poster.
+    case closesCircle
   }
 
   private func beginWait() -> PostWait {
@@ -312,7 +324,7 @@ extension MeasuredPost {
 
   /// Ends the wait, and cancels the handlers that still run; the observer gets all outcomes now.
   ///
-  /// Handlers that have not received the event still receive it.
+  /// Events that are still queued are removed. Handlers that the post has not reached yet still receive the event.
   ///
   /// - Parameters:
   ///   - blames: whether the running handlers are to blame; false if other code has used up their time.

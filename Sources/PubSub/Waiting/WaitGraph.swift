@@ -98,16 +98,10 @@ enum WaitGraph {
     withExtendedLifetime(former) {}
   }
 
-  /// Calls `add`, which adds a mailbox to a wait that has begun; returns false, without the call, if that would close a circle.
-  static func extend(waitIn context: HandlerContext?, by mailbox: AnyMailbox, _ add: () -> Void) -> Bool {
-    guard let context else {
-      add()
-      return true
-    }
-    return search(from: [.mailbox(mailbox)], to: context) { _, leads in
-      if !leads { add() }
-      return !leads
-    }
+  /// Calls `add`, which adds a mailbox to a wait that has begun, unless that would close a circle.
+  static func extend(waitIn context: HandlerContext?, by mailbox: AnyMailbox, _ add: () -> Void) {
+    guard let context else { return add() }
+    search(from: [.mailbox(mailbox)], to: context) { _, leads in if !leads { add() } }
   }
 
   /// Returns whether the present run of a handler waits, along the chain of waits, for the work of a scope.

@@ -33,6 +33,7 @@
     case housekeepers = "post ∥ post ∥ cancel, subscribe a second priority"
     case busGone = "the bus is let go of ∥ cancel"
     case undelivered = "post to a subscriber to everything ∥ cancel that"
+    case tracers = "a tracer is released ∥ first subscription to a type, another tracer, post"
     case reader = "post, post ∥ an iterator is made"
     case readerBesideHandler = "post ∥ post ∥ an iterator is made, cancel a handler"
     case nestedReader = "post with a post inside ∥ an iterator is made"
@@ -85,6 +86,10 @@
       let world = World()
       if self == .undelivered {
         world.postUndelivered()
+        return world
+      }
+      if self == .tracers {
+        world.exchangeTracers()
         return world
       }
       if self == .firstPost {

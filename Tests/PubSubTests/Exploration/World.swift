@@ -194,6 +194,24 @@
       ]
     }
 
+    /// Releases a tracer, while another thread subscribes to a type of which the bus knows nothing, and adds a tracer.
+    func exchangeTracers() {
+      guard let bus = buses[0] else { return }
+      let first = Guarded<EventBus.TracerToken?>(bus.trace { _ in })
+      let hears = UncheckedFlag()
+      bodies = [
+        { _ = first.withLock { $0.take() } },
+        { [self] in
+          guard let bus = buses[0] else { return }
+          keep(bus.subscribe(to: Tick.self) { _ in })
+          let second = bus.trace { if $0 is Tick { hears.isSet = true } }
+          post(1)
+          if !hears.isSet { fail("post 1 reached no tracer (rule 19)") }
+          withExtendedLifetime(second) {}
+        },
+      ]
+    }
+
     /// Lets go of a bus: that ends its subscriptions.
     func release(bus: Int) {
       for watched in watched where watched.bus == bus { watched.cancelling = watched.cancelling ?? now() }
