@@ -1,5 +1,6 @@
-import PubSub
 import Scheduling
+
+@testable import PubSub
 
 // What the tests post.
 
@@ -82,3 +83,14 @@ final class HeldExecutor: TaskExecutor {
     }
   }
 }
+
+/// A subscription that can be cancelled and drained: a `Subscription`, or the registration of one with an owner.
+protocol Cancellable: AnyObject, Sendable {
+  var subscriber: EventBus.Subscriber { get }
+  func cancel()
+  func drain() async
+  func whenIdle(_ action: @escaping @Sendable () -> Void)
+}
+
+extension Registration: Cancellable {}
+extension EventBus.Subscription: Cancellable { func drain() async { await cancelAndDrain() } }

@@ -109,8 +109,8 @@ import Testing
     bus.post(Shown())
     bus.post(LevelDidChange(level: 1))
     // Nothing is called on the main actor as long as this keeps it.
-    for subscription in subscriptions {
-      while subscription.mailbox?.runUnderWay == nil { sched_yield() }
+    for registration in bus.core.withLock({ [core = bus.core] _ in core.registrations }) {
+      while registration.mailbox?.runUnderWay == nil { sched_yield() }
     }
     for subscription in subscriptions { subscription.cancel() }
     for subscription in subscriptions { await subscription.drain() }

@@ -125,7 +125,10 @@ extension EventBus {
     /// the handler that was still running. Cancelling the waiting task does not end the wait.
     public func cancelAndDrain() async {
       cancel()
-      await drain()
+      switch target {
+      case .plain(let store): await store.takeUnretainedValue().core.untilIdle(subscriber, whenIdle)
+      case .registered(let registration): await registration.takeUnretainedValue().drain()
+      }
     }
 
     /// Stores the subscription in a set, whose release releases the subscription.
@@ -140,20 +143,8 @@ extension EventBus {
   }
 }
 
-extension EventBus.Subscription: Cancellable {
-  /// The mailbox; nil for a synchronous handler.
-  var mailbox: AnyMailbox? {
-    if case .registered(let registration) = target { registration.takeUnretainedValue().mailbox } else { nil }
-  }
-
-  /// The core of the bus; it outlives the bus.
-  var core: BusCore {
-    switch target {
-    case .plain(let store): store.takeUnretainedValue().core
-    case .registered(let registration): registration.takeUnretainedValue().core
-    }
-  }
-
+extension EventBus.Subscription {
+  /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     switch target {
     case .plain(let store):
