@@ -25,12 +25,12 @@ extension Application.Scene {
   /// The state of the scene's window, which its next scene and the next process find again.
   ///
   /// It belongs to the window's session: a reclaimed window finds it, and closing the window drops it.
-  public var savedState: SceneState {
-    SceneState(session: session.identifier, application: application)
+  public var savedState: WindowState {
+    WindowState(session: session.identifier, application: application)
   }
 
   /// The saved values of a window.
-  @MainActor public struct SceneState {
+  @MainActor public struct WindowState {
     let session: SceneIdentifier
     let application: Application?
   }

@@ -201,7 +201,7 @@ import Scheduling
   }
 }
 
-extension Application.Scene.SceneState {
+extension Application.Scene.WindowState {
   /// Returns the value of a key of the window.
   ///
   /// Everything else is as with ``SavedState/value(_:default:version:fileID:line:migrate:)``.
