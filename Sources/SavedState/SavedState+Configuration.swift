@@ -14,8 +14,8 @@ extension SavedState {
     /// That is the last part of the path by which it was started, or of the path of its executable file if the former
     /// has no name.
     public var program: String?
-    /// The directory of the files; nil or empty for `$XDG_STATE_HOME/PROGRAM` or `~/.local/state/PROGRAM`, on Apple's
-    /// systems `~/Library/Application Support/PROGRAM`.
+    /// The directory of the files; nil or empty for the first that the environment names of `$STATE_DIRECTORY`,
+    /// `$XDG_STATE_HOME/PROGRAM` and `~/.local/state/PROGRAM`, on Apple's systems `~/Library/Application Support/PROGRAM`.
     ///
     /// It is used as it is: a tilde has no meaning.
     public var directory: String?
