@@ -61,6 +61,15 @@ import Testing
     #expect(trace.error == "" && trace.output.contains("\"r0\"") && trace.output.contains("\"r20000\""))
   }
 
+  @Test func `a bar that began before the first line on the page begins with it, at any number of lines`() throws {
+    let records = (0..<25_001).map { number in
+      LifecycleRecord(
+        instant: .seconds(number), kind: .report, name: "r\(number)", state: .active, cause: "test")
+    }
+    let page = try pictures(of: records).page
+    #expect(page.output.contains("[\"active\",\"active\",5001.0,0,25000.0,19999,"))
+  }
+
   @Test func `what is said of it does not stand in the page where standard error is closed`() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "limits-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -289,6 +289,32 @@ import Testing
     for label in labels { #expect(label[2] as? Double ?? 0 >= 4.5, "\(label)") }
   }
 
+  @Test @MainActor func `the list of what was late leaves out the reports about bars of the list, and no other`()
+    async throws
+  {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    func entry(_ name: String, _ kind: String) -> String {
+      #"{"journal":"entry","t":5.0,"began":0.0,"kind":"\#(kind)","name":"\#(name)","source":null,"#
+        + #""step":"release","outcome":"overran"}"#
+    }
+    func report(_ name: String) -> String {
+      #"{"t":5.0,"kind":"report","name":"\#(name)","state":"background","scene":null,"cause":"test"}"#
+    }
+    let lines = [
+      entry("i", "resource"), entry("a: b", "subscriber"), report("watchdog:i"), report("watchdog:a: b"),
+      report("watchdog:applicationWillTerminate"),
+      #"{"journal":"gap","t":6.0,"since":5.0,"lost":12,"error":"No space left"}"#,
+    ]
+    try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: journal))
+    let page = folder.appending(path: "page.html")
+    #expect(try Tool.run("timeline", journal, "-o", page.path).status == 1)
+    let buttons = try await browser.visit(page, in: folder).elements.filter { $0.name == "button" }.map(\.text)
+    #expect(buttons.contains { $0.hasPrefix("watchdog:applicationWillTerminate") })
+    #expect(buttons.contains { $0.hasPrefix("12 lines missing") })
+    #expect(!buttons.contains { $0.hasPrefix("watchdog:i") || $0.hasPrefix("watchdog:a: b") })
+  }
+
   /// `TIMELINE_PICTURES=Docs/Pictures swift test --filter TimelinePageTests` makes those of the documentation, in full colour;
   /// there they have a palette, which is a third of the size.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["TIMELINE_PICTURES"] != nil)) @MainActor

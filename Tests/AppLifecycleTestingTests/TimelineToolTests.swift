@@ -83,6 +83,8 @@ import Testing
     #expect(runs.map { $0["session"] as? Int } == [1, 2])
     let first = try #require((runs[0]["times"] as? [Double])?.first)
     #expect(first == 2_760 && (runs[0]["omitted"] as? Int ?? 0) > 20 && runs[1]["omitted"] as? Int == 0)
+    // The wall-clock time of a run's lines stands in a line before them.
+    #expect(runs.map { ($0["clocks"] as? [[Double]])?.first } == [[0, 1_795_280_400], [0, 1_795_284_000]])
     let lanes = try #require(runs[0]["lanes"] as? [[String: Any]])
     #expect(lanes.map { $0["name"] as? String }.prefix(3) == ["state", "scene main", "scene second"])
     for lane in lanes {

@@ -29,6 +29,7 @@ final class JournalScan {
   ///
   /// ``finish()`` calls it for the last run, and so does a reading that fails.
   var didEndRun: ((_ session: Int, RunSummary, _ next: RunHeader?) throws -> Void)?
+  private var path = ""
   private let sought: SessionChoice?
   private let progress: Progress?
 
@@ -44,6 +45,7 @@ final class JournalScan {
   func read(
     _ path: String, ending: JournalReader.Ending = .isReported, _ take: (Item) throws -> Void
   ) throws -> JournalReader {
+    self.path = path
     do {
       var reader = try JournalReader.oldest(of: path, ending: ending)
       try read(reader, take)
@@ -87,17 +89,17 @@ final class JournalScan {
 
   /// Returns how a run ended.
   ///
+  /// Call it when the run has been read to its end: whether a program writes the journal may change while it is read.
+  ///
   /// - Parameters:
   ///   - run: the run.
   ///   - next: the first line of the run after it; nil if it is the last one that was read.
-  ///   - isHeld: whether a program writes the journal.
-  ///   - bootID: the device's present start.
   /// - Returns: how the run ended; unknown if the journal could not be read to the run's end.
-  func exit(of run: RunSummary, before next: RunHeader?, isHeld: Bool, bootID: String?) -> PreviousExit {
-    var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
-    guard next == nil else { return exit }
+  func exit(of run: RunSummary, before next: RunHeader?) -> PreviousExit {
+    if let next { return PreviousExit(of: run, bootID: next.bootID) }
+    var exit = PreviousExit(of: run, bootID: RunFacts.ofThisProcess().bootID)
     if !isCutShort {
-      if isHeld { exit.kind = .stillRunning }
+      if KernelLocks.isHeld(path, files: SystemFiles()) { exit.kind = .stillRunning }
     } else if !run.hasEnded {
       // More lines of the run may stand behind the place of the failure.
       exit.kind = .unknown

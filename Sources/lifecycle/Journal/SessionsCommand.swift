@@ -24,8 +24,6 @@ struct SessionsCommand: Action {
     let progress = Progress()
     let scan = JournalScan(progress: progress)
     let paint = Paint(color)
-    let isHeld = KernelLocks.isHeld(path, files: SystemFiles())
-    let facts = RunFacts.ofThisProcess()
     let isNarrow = Terminal.width ?? .max < 100
     var text = isJSON || isNarrow ? "" : Self.title + "\n"
     func flush() throws {
@@ -35,8 +33,8 @@ struct SessionsCommand: Action {
       try StandardStreams.write(all, to: .output)
     }
     scan.didEndRun = { session, run, next in
-      let exit = scan.exit(of: run, before: next, isHeld: isHeld, bootID: facts.bootID)
-      let length = RunLength(of: run, runningBy: exit.kind == .stillRunning ? facts : nil)
+      let exit = scan.exit(of: run, before: next)
+      let length = RunLength(of: run, runningBy: exit.kind == .stillRunning ? .ofThisProcess() : nil)
       let row = isNarrow ? Self.lines : Self.row
       text += isJSON ? Self.json(session, run, length, exit) : row(session, run, length, exit, paint)
       text += "\n"

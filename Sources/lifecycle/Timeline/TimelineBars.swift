@@ -40,6 +40,8 @@ struct TimelineBars {
     switch line {
     case .run(let header):
       shown = pass(to: header.instant, isShown: false)
+      // The journal keeps only a later part of the run. The run's `start` is the time at which its first part began.
+      if header.part > 0, here.line == 0 { begin = .zero }
       if header.state != state { commit(header.state, cause: "") }
     case .record(let record):
       shown = pass(to: record.instant)

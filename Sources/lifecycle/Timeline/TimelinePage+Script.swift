@@ -38,7 +38,7 @@ extension TimelinePage {
     function clockTime(run, time) {
       const mark = run.clocks.findLast(([instant]) => instant <= time) ?? run.clocks[0];
       if (!mark) return "";
-      const date = new Date((mark[1] + (time - mark[0]) + run.zone) * 1000);
+      const date = new Date((mark[1] + (time - mark[0])) * 1000);
       return isNaN(date) ? "" : date.toISOString().slice(11, 23);
     }
 
@@ -116,9 +116,12 @@ extension TimelinePage {
     function alarms(chart) {
       const bars = chart.run.lanes.flatMap((lane, index) =>
         lane.items.flatMap((item, place) => / late$/.test(item[1]) ? [{ index, place, item }] : []));
-      const known = bars.map(({ item }) => item[0]);
+      const known = new Set(bars.map(({ index, item }) => {
+        const lane = chart.run.lanes[index];
+        return lane.kind === "resources" ? lane.name : item[0];
+      }));
       const reports = chart.run.lanes.flatMap((lane, index) => lane.items.flatMap((item, place) =>
-        lane.kind === "marks" && /^(report|gap)$/.test(item[1]) && !known.some(name => item[0].includes(name.split(": ")[0]))
+        lane.kind === "marks" && /^(report|gap)$/.test(item[1]) && !known.has(item[0].replace(/^\w+:/, ""))
           ? [{ index, place, item }] : []));
       return [...bars, ...reports].sort((a, b) => a.item[2] - b.item[2]);
     }

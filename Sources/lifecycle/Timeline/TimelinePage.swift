@@ -36,7 +36,7 @@ struct TimelinePage {
     </header>
     <main>
     <noscript><p>This page is drawn by its script. <code>lifecycle log</code> prints the same as text.</p></noscript>
-    \(runs.isEmpty ? "<p>There is no run in this journal.</p>" : "")
+    \(runs.isEmpty ? "<p>There is nothing to show.</p>" : "")
     </main>
     <div id="tip" role="tooltip" hidden></div>
     <script type="application/json" id="data">[
@@ -88,12 +88,15 @@ struct TimelinePage {
       run.exit?.run.times[state].map { "[\"\(state.rawValue)\",\($0.decimalSeconds)]" }
     }
     var text = "{\"session\":\(run.session),\"title\":\(title.printable.asJSON)"
-    text += ",\"start\":\((run.header?.start.localDateTime ?? "").asJSON),\"zone\":\(run.start.secondsEastOfGreenwich)"
+    text += ",\"start\":\((run.header?.start.localDateTime ?? "").asJSON)"
     text += ",\"ended\":\((exit?.text ?? "").asJSON),\"isAlarming\":\(exit?.isAlarming ?? false)"
     text += ",\"omitted\":\(run.firstLine),\"shares\":[\(shares.joined(separator: ","))]"
     text += ",\"times\":[\(run.lines.map { ($0.instant - run.begin).decimalSeconds }.joined(separator: ","))]"
     text += ",\"shown\":\"\(run.lines.map { $0.isShown ? "1" : "0" }.joined())\""
-    let clocks = run.clocks.map { "[\(($0.instant - run.begin).decimalSeconds),\($0.wallTime.decimalSeconds)]" }
+    let clocks = run.clocks.map { mark in
+      let local = mark.wallTime + .seconds(mark.wallTime.secondsEastOfGreenwich)
+      return "[\((mark.instant - run.begin).decimalSeconds),\(local.decimalSeconds)]"
+    }
     text += ",\"clocks\":[\(clocks.joined(separator: ","))]"
     return text + ",\"lanes\":[\n\(lanes.joined(separator: ",\n"))]}"
   }

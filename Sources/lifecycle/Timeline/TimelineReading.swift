@@ -25,6 +25,8 @@ final class TimelineReading<Picture: TimelinePicture> {
   private var session = 0
   private var line = 0
   private var isInPicture = false
+  /// The last wall-clock time that a line of the run gives.
+  private var mark: JournalClockMark?
   private var ended: [TimelineItem] = []
   /// The run's last line, if it is an `alive` line.
   ///
@@ -37,13 +39,11 @@ final class TimelineReading<Picture: TimelinePicture> {
 
   /// Reads the journal to its end.
   func run() throws {
-    let isHeld = KernelLocks.isHeld(path, files: SystemFiles())
-    let bootID = RunFacts.ofThisProcess().bootID
     scan.didEndRun = { [unowned self] session, run, next in
       guard session == self.session else { return }
       if let item = alive, item.session == session { try draw(item) }
       guard isInPicture else { return }
-      let exit = scan.exit(of: run, before: next, isHeld: isHeld, bootID: bootID)
+      let exit = scan.exit(of: run, before: next)
       ended.removeAll(keepingCapacity: true)
       bars.finish(into: &ended)
       undrawn += bars.undrawn
@@ -72,7 +72,7 @@ final class TimelineReading<Picture: TimelinePicture> {
     guard case .line(let content) = item.entry.content else { return }
     let isTooOld = wanted.isBefore(item)
     if session != item.session {
-      (session, line, isInPicture) = (item.session, 0, false)
+      (session, line, isInPicture, mark) = (item.session, 0, false, nil)
       bars = TimelineBars()
     }
     // Lines that are too old are taken, but not drawn: they give the states at the beginning of the picture.
@@ -80,12 +80,13 @@ final class TimelineReading<Picture: TimelinePicture> {
     ended.removeAll(keepingCapacity: true)
     let shown = bars.take(content, into: &ended)
     if shown != nil { line += 1 }
+    mark = content.clockMark ?? mark
     guard !isTooOld, isInPicture || shown != nil else { return }
-    if !isInPicture {
-      isInPicture = true
-      try picture.begin(session, item.run.header, at: bars.begin, line: line - 1)
-    }
-    try picture.take(shown, ended, clock: content.clockMark)
+    if isInPicture { return try picture.take(shown, ended, clock: content.clockMark) }
+    isInPicture = true
+    try picture.begin(session, item.run.header, at: bars.begin, line: line - 1)
+    // The line that gives the time of the first lines may be too old.
+    try picture.take(shown, ended, clock: mark)
   }
 }
 

@@ -11,7 +11,8 @@ struct TimelineRun: Equatable {
   private(set) var firstLine: Int
   private(set) var lines: [TimelineLine] = []
   private(set) var items: [TimelineItem] = []
-  /// The wall-clock times, since 1970 in UTC, of some records.
+  /// The wall-clock times, since 1970 in UTC, of some records: where a line gives one, and where the offset of the user's time
+  /// zone has changed.
   private(set) var clocks: [JournalClockMark] = []
   /// The end of the run, and its summary at that time.
   var exit: PreviousExit?
@@ -30,6 +31,12 @@ struct TimelineRun: Equatable {
   mutating func take(_ line: TimelineLine?, _ ended: [TimelineItem], clock: JournalClockMark?) {
     if let line { lines.append(line) }
     if let clock { clocks.append(clock) }
+    if let line, let last = clocks.last {
+      let now = last.wallTime + (line.instant - last.instant)
+      if now.secondsEastOfGreenwich != last.wallTime.secondsEastOfGreenwich {
+        clocks.append(JournalClockMark(instant: line.instant, wallTime: now))
+      }
+    }
     for item in ended {
       var item = item
       // The line is found now, before later lines of the same time follow.
@@ -45,26 +52,27 @@ struct TimelineRun: Equatable {
   mutating func leaveOut(_ count: Int) {
     lines.removeFirst(count)
     firstLine += count
-    let first = TimelinePlace(instant: lines.first?.instant ?? begin, line: firstLine)
     items = items.compactMap { item in
       guard let end = item.end.line, end >= firstLine else { return nil }
       var item = item
-      if let line = item.begin.line, line < firstLine { item.begin = first }
+      item.begin = resolved(item.begin)
       return item
     }
     if let last = clocks.lastIndex(where: { $0.instant <= first.instant }) { clocks.removeFirst(last) }
   }
 
-  /// The place with a line: if it names none, the last line that is not after its time.
+  /// The first line on the page.
+  private var first: TimelinePlace { TimelinePlace(instant: lines.first?.instant ?? begin, line: firstLine) }
+
+  /// The place with a line that is on the page: if it names none, the last line that is not after its time.
   private func resolved(_ place: TimelinePlace) -> TimelinePlace {
-    if place.line != nil { return place }
+    if let line = place.line { return line < firstLine ? first : place }
     var (low, high) = (0, lines.count)
     while low < high {
       let middle = (low + high) / 2
       if lines[middle].instant <= place.instant { low = middle + 1 } else { high = middle }
     }
-    return TimelinePlace(
-      instant: max(place.instant, lines.first?.instant ?? begin), line: firstLine + max(low - 1, 0))
+    return TimelinePlace(instant: max(place.instant, first.instant), line: firstLine + max(low - 1, 0))
   }
 
   /// The lanes that are not empty, from top to bottom; scenes and resources in the order in which they first appear.
