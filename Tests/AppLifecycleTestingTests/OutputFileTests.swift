@@ -2,6 +2,8 @@ import Foundation
 import TestTraits
 import Testing
 
+@testable import lifecycle
+
 /// The file that `-o` names appears as a whole, and only where its user wants it.
 @Suite(.timeLimit(.hang)) struct OutputFileTests: JournalToolSuite {
   let folder: URL
@@ -80,6 +82,40 @@ import Testing
       #expect(try text(of: victim) == "precious")
     }
   }
+
+  @Test func `standard output by its name keeps what stands in its file`() throws {
+    defer { try? files.removeItem(at: folder) }
+    let notes = folder.appending(path: "notes.txt").path
+    for name in ["/dev/stdout", "/dev/fd/1"] {
+      try "former\n".write(toFile: notes, atomically: false, encoding: .utf8)
+      let line = "\"$0\" states --format text -o \(name) >> '\(notes)'"
+      #expect(try Tool.shell(line, input: "") == Tool.Result(status: 0, output: "", error: ""))
+      #expect(try text(of: notes) == "former\n" + Tool.run("states").output && names() == ["notes.txt"])
+    }
+  }
+
+  #if os(Linux)
+    @Test func `after a failed write the file is not finished, also if the disk has room again`() throws {
+      defer { try? files.removeItem(at: folder) }
+      try "former".write(toFile: page, atomically: false, encoding: .utf8)
+      let output = OutputFile(page)
+      let piece = String(repeating: "x", count: 70_000)
+      try output.write(piece)
+      // The descriptor of the new file becomes one of a full disk, and then the former one again.
+      let numbers = try files.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+      let number = try #require(
+        numbers.first {
+          (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(page + ".new-") == true
+        })
+      let (kept, full) = (dup(number), open("/dev/full", O_WRONLY | O_CLOEXEC))
+      defer { for descriptor in [kept, full] { close(descriptor) } }
+      #expect(dup2(full, number) == number)
+      #expect(throws: StandardStreams.Failure.self) { try output.write(piece) }
+      #expect(dup2(kept, number) == number)
+      #expect(throws: StandardStreams.Failure.self) { try output.finish() }
+      #expect(try text(of: page) == "former")
+    }
+  #endif
 
   @Test func `a device or a pipe is written as it is`() throws {
     defer { try? files.removeItem(at: folder) }

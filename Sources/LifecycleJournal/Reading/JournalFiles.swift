@@ -3,11 +3,20 @@ package enum JournalFiles {
   /// Returns the file to which a path leads, through all symbolic links.
   ///
   /// The kept files are beside the file, not beside the link.
-  package static func followed(_ path: String, files: any FileCalls) throws(FileError) -> String {
+  ///
+  /// - Parameters:
+  ///   - path: the path.
+  ///   - files: the system calls.
+  ///   - isFollowed: returns false for a link that is itself the end of the path, or throws an error.
+  /// - Returns: the path of the file.
+  /// - Throws: the error of a system call, or of `isFollowed`.
+  package static func followed(
+    _ path: String, files: any FileCalls, if isFollowed: (String) throws(FileError) -> Bool = { _ in true }
+  ) throws(FileError) -> String {
     var path = path
     // Linux follows the same number of links.
     for _ in 0...40 {
-      guard let target = try files.readLink(path) else { return path }
+      guard let target = try files.readLink(path), try isFollowed(path) else { return path }
       path = target.hasPrefix("/") ? target : directory(of: path) + "/" + target
     }
     throw FileError.tooManyLinks

@@ -15,11 +15,15 @@ import LifecycleJournal
 /// symbolic link is followed if it belongs to this user or to root; another user's could lead to any file of this user.
 final class OutputFile {
   private let path: String
-  private let files: any FileCalls
+  private let files = SystemFiles()
   private var descriptor: Int32?
   /// The new file and the name that it gets at the end.
   private var fresh: (name: String, target: String)?
   private var text = ""
+  /// The first failed write.
+  ///
+  /// A part of the text is lost with it, so the file gets no more text, and its name does not change.
+  private var failure: StandardStreams.Failure?
   private static let most = 60_000
 
   /// Creates an output besides a journal.
@@ -37,9 +41,10 @@ final class OutputFile {
   }
 
   /// Creates an output without a journal to protect.
-  init(_ path: String, files: any FileCalls = SystemFiles()) {
-    (self.path, self.files) = (path, files)
-    if path == "-" { descriptor = 1 }
+  init(_ path: String) {
+    // Behind such a name may stand a regular file, to which the shell appends, and which must not be replaced.
+    self.path = ["/dev/stdout", "/dev/fd/1"].contains(path) ? "-" : path
+    if self.path == "-" { descriptor = 1 }
   }
 
   deinit {
@@ -59,16 +64,26 @@ final class OutputFile {
   /// Ends the file, which appears under its name now.
   func finish() throws(StandardStreams.Failure) {
     try flush()
-    guard let fresh else { return }
-    try perform("write \(path)") { () throws(FileError) in try files.rename(fresh.name, to: fresh.target) }
+    guard let fresh, let descriptor else { return }
+    try perform("write \(path)") { () throws(FileError) in
+      // A network file system may find only now that there is no room.
+      try files.flush(descriptor)
+      try files.rename(fresh.name, to: fresh.target)
+    }
     self.fresh = nil
   }
 
   private func flush() throws(StandardStreams.Failure) {
     if descriptor == nil { try perform("open \(path)") { () throws(FileError) in try open() } }
+    if let failure { throw failure }
     let all = text
     text = ""
-    try StandardStreams.write(all, to: descriptor ?? -1, path == "-" ? "write to standard output" : "write \(path)")
+    do {
+      try StandardStreams.write(all, to: descriptor ?? -1, path == "-" ? "write to standard output" : "write \(path)")
+    } catch {
+      failure = error
+      throw error
+    }
   }
 
   private func open() throws(FileError) {
@@ -84,17 +99,13 @@ final class OutputFile {
     fresh = (name, target)
   }
 
-  /// The path behind the symbolic links; a link to a stream, as `/dev/stdout`, leads nowhere by its text, and stays.
+  /// The path behind the symbolic links; a link to a stream leads nowhere by its text, and stays.
   private func followed() throws(FileError) -> String {
-    var path = path
-    for _ in 0...40 {
-      guard let status = try? files.status(ofName: path), status.isLink else { return path }
-      guard status.owner == 0 || status.owner == geteuid() else { throw FileError(number: EPERM) }
-      if let end = try? files.status(at: path), !end.isRegular { return path }
-      guard let link = try files.readLink(path) else { return path }
-      path = link.hasPrefix("/") ? link : JournalFiles.directory(of: path) + "/" + link
+    try JournalFiles.followed(path, files: files) { link throws(FileError) in
+      let owner = try files.status(ofName: link).owner
+      guard owner == 0 || owner == geteuid() else { throw FileError(number: EPERM) }
+      return (try? files.status(at: link))?.isRegular != false
     }
-    throw FileError(number: ELOOP)
   }
 
   private func perform(_ operation: String, _ body: () throws(FileError) -> Void) throws(StandardStreams.Failure) {
