@@ -113,6 +113,15 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count > 2)
   }
 
+  @Test func `log --follow says at its end how many more lines are damaged`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let record = LifecycleRecord(instant: .zero, kind: .input, name: "launch", state: .active, cause: "test")
+    try Data((String(repeating: "nonsense\n", count: 25) + record.jsonLine + "\n").utf8).write(to: URL(filePath: path))
+    let result = try Tool.shell("\"$0\" log --follow --json '\(path)' | head -n 1", input: "")
+    #expect(result.output == record.jsonLine + "\n")
+    #expect(lines(result.error).count == 21 && lines(result.error).last == "lifecycle: and 5 more damaged lines")
+  }
+
   @Test @MainActor func `log --follow begins anew in a file that was cut`() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let journal = Journal(at: path)

@@ -209,5 +209,10 @@ import Testing
         == "ignored: the application is not in the foreground")
     let lines = visit.elements.filter { $0.name == "li" }.map { $0.classes.first ?? "" }
     #expect(lines.filter { $0 == "call" }.count == 5 && lines.filter { $0 == "input" }.count == 2)
+    // An address that cannot be decoded leads to the beginning.
+    try Data(try make("html", "app").utf8).write(to: page)
+    let damaged = try #require(URL(string: page.absoluteString + "#%E5%B7"))
+    let beginning = try await browser.visit(damaged, in: folder)
+    #expect(beginning.elements.first { $0.classes.contains("here") }?["data-state"] == "notRunning")
   }
 }

@@ -68,11 +68,12 @@
       let arguments = command.split(separator: " ").map { word in
         word.contains(".") ? folder.appending(path: String(word)).path : String(word)
       }
-      try await PseudoTerminal.run([Tool.executable.path] + arguments, rows: 24, columns: 200) { terminal in
+      try await PseudoTerminal.run([Tool.executable.path] + arguments, rows: 24, columns: 60) { terminal in
         try await terminal.outputHasEnded()
         let shown = terminal.text.matches(of: /\r[^\r]*trips\.jsonl: (\d+) %/).compactMap { Int($0.1) }
         #expect(shown.count > 20 && shown.count <= 100 && shown == shown.sorted() && (shown.last ?? 0) > 90)
-        #expect(!terminal.screen.contains("%") && FileManager.default.fileExists(atPath: path))
+        #expect(!terminal.screen.contains("%") && !terminal.screen.contains(folder.lastPathComponent))
+        #expect(FileManager.default.fileExists(atPath: path))
       }
     }
 

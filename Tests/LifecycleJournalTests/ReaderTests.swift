@@ -205,6 +205,29 @@ import Testing
     }
   }
 
+  /// A file that another program writes, byte by byte, and cuts.
+  private final class GrowingSource: ByteSource {
+    var bytes: [UInt8] = []
+    var size: Int64? { Int64(bytes.count) }
+
+    func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+      MemorySource(bytes).read(into: target, at: offset)
+    }
+  }
+
+  @Test func `an unfinished line that its writer takes back leaves nothing in the next line`() {
+    let source = GrowingSource()
+    let reader = JournalReader(source: source, ending: .isAwaited)
+    let (first, second) = (numbered(1).jsonLine + "\n", numbered(2).jsonLine + "\n")
+    source.bytes = Array((first + second.dropLast(20)).utf8)
+    #expect(Array(reader).records == [numbered(1)] && reader.position == Int64(first.utf8.count))
+    // The disk was full. The writer has cut the file, and says later how many lines are missing.
+    let gap = JournalGap(since: .zero, instant: .seconds(1), lost: 1, error: "No space left on device")
+    source.bytes = Array((first + gap.jsonLine + "\n" + second).utf8)
+    let rest = Array(reader)
+    #expect(rest.gaps == [gap] && rest.records == [numbered(2)] && rest.damage.isEmpty)
+  }
+
   /// Every input that broke the reader once stays in the folder `Damaged`.
   @Test func `what broke the reader once does so no more`() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Damaged")

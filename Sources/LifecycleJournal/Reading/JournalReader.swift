@@ -153,7 +153,12 @@ public final class JournalReader: Sequence, IteratorProtocol {
 
   /// Returns the bytes after the last line feed as a damaged entry, if the ending is to be reported.
   private func lastEntry() -> JournalEntry? {
-    guard ending == .isReported, start < end, !isInLongLine else { return nil }
+    guard start < end, !isInLongLine else { return nil }
+    if ending == .isAwaited {
+      // Its writer may cut the file and write another line there, so a later call reads these bytes again.
+      (end, searched) = (start, start)
+      return nil
+    }
     let lineOffset = offset
     let isBlank = buffer[start..<end].allSatisfy { $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }
     offset += Int64(end - start)

@@ -50,12 +50,11 @@ struct LogCommand: Action {
       return result
     }
     let reader = try printing { try scan.read(path, ending: follows ? .isAwaited : .isReported, take) }
-    guard follows else {
-      scan.sumUpComplaints()
-      try wanted.session?.check(in: path, of: scan)
-      return scan.status
+    if follows {
+      try Follower(path: path, reader: reader).run { reader in try printing { try scan.read(reader, take) } }
     }
-    try Follower(path: path, reader: reader).run { reader in try printing { try scan.read(reader, take) } }
+    scan.sumUpComplaints()
+    if !follows { try wanted.session?.check(in: path, of: scan) }
     return scan.status
   }
 }

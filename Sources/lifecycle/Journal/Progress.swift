@@ -29,7 +29,9 @@ final class Progress {
 
   /// Begins to show a file of a length in bytes, read from a position on.
   func begin(_ name: String, from position: Int64, size: Int64) {
-    (self.name, self.size) = (name, size)
+    // A text of several lines could not be removed, and a path may be long.
+    self.name = String(name.split(separator: "/").last ?? "").cut(toScalars: 40)
+    self.size = size
     next = size - position < Self.shortest ? .max : position + size / 100
   }
 

@@ -110,8 +110,12 @@ extension StatePage {
     document.getElementById("undo").addEventListener("click", () => { path.pop(); show(); });
     document.getElementById("reset").addEventListener("click", () => { path = []; show(); });
 
-    path = decodeURIComponent(location.hash.slice(1)).split(/[;\s]+/).filter(Boolean)
-      .map(token => data.inputs.findIndex(([name]) => name === token)).filter(index => index >= 0);
+    try {
+      path = decodeURIComponent(location.hash.slice(1)).split(/[;\s]+/).filter(Boolean)
+        .map(token => data.inputs.findIndex(([name]) => name === token)).filter(index => index >= 0);
+    } catch {
+      // An address that cannot be decoded leads to the beginning.
+    }
     show();
     """#
 }
