@@ -1,14 +1,21 @@
 /// What a command does, with its arguments.
 protocol Action: SendableMetatype {
-  /// Reads the arguments; nil for help.
-  init?(_ arguments: inout Arguments) throws(UsageError)
+  /// Reads the arguments.
+  init(_ arguments: inout Arguments) throws(UsageError)
   @MainActor func run() async throws -> ExitStatus
 }
 
 /// A command of the tool, with everything that depends on its name.
 struct Command: Sendable {
-  /// An option, with the words that complete its value: none if the value is a file or a text, nil if there is no value.
-  typealias Option = (name: String, values: [String]?)
+  /// An option, with what completes its value; nil if it takes no value.
+  typealias Option = (name: String, value: Value?)
+
+  /// The words that complete the value of an option.
+  enum Value {
+    case file
+    case text
+    case words([String])
+  }
 
   let name: String
   /// The purpose in one line, without an apostrophe: the shells quote with it.
@@ -18,41 +25,46 @@ struct Command: Sendable {
   let help: String
   let action: any Action.Type
 
+  private static let json: Option = ("--json", nil)
+  private static let color: Option = ("--color", .words(["auto", "always", "never"]))
+  private static let profile: Option = ("--profile", .words(["app", "scene"]))
+  private static let output: [Option] = [("-o", .file), ("--output", .file)]
+
   /// The commands, in the order of the help text.
   static let all = [
     Command(
       name: "simulate", purpose: "play a script on a simulated system",
-      options: [("--profile", ["app", "scene"]), ("--format", ["table", "jsonl"]), ("--replay", [])],
+      options: [profile, ("--format", .words(["table", "jsonl"])), ("--replay", .file)],
       help: Help.simulate, action: SimulateCommand.self),
     Command(
       name: "log", purpose: "the events of a program",
-      options: [("--follow", nil)] + Selection.options + [("--json", nil), ("--color", ["auto", "always", "never"])],
+      options: [("--follow", nil), ("-f", nil)] + Selection.options + [json, color],
       takesFile: true, help: Help.log, action: LogCommand.self),
     Command(
       name: "sessions", purpose: "one line for each run",
-      options: [("--json", nil), ("--color", ["auto", "always", "never"])],
-      takesFile: true, help: Help.sessions, action: SessionsCommand.self),
+      options: [json, color], takesFile: true, help: Help.sessions, action: SessionsCommand.self),
     Command(
       name: "timeline", purpose: "a picture of the runs",
-      options: [("-o", []), ("--format", ["html", "json"])] + Selection.options,
+      options: output + [("--format", .words(["html", "json"]))] + Selection.options,
       takesFile: true, help: Help.timeline, action: TimelineCommand.self),
     Command(
       name: "fleet", purpose: "the processes that a broker knows of",
-      options: [("--broker", []), ("--tls", nil), ("--user", []), ("--password-file", []), ("--json", nil)],
+      options: [("--broker", .text), ("--tls", nil), ("--user", .text), ("--password-file", .file), json],
       help: Help.fleet, action: FleetCommand.self),
     Command(
       name: "states", purpose: "the states and the changes between them",
-      options: [
-        ("-o", []), ("--format", StatesCommand.Form.allCases.map(\.rawValue)), ("--profile", ["app", "scene"]),
-      ],
+      options: output + [("--format", .words(StatesCommand.Form.allCases.map(\.rawValue))), profile],
       help: Help.states, action: StatesCommand.self),
     Command(
-      name: "names", purpose: "every event with its raw name", options: [("--json", nil)], help: Help.names,
+      name: "names", purpose: "every event with its raw name", options: [json], help: Help.names,
       action: NamesCommand.self),
     Command(
       name: "completion", purpose: "words for a shell to complete", options: [], help: Help.completion,
       action: Completion.self),
   ]
+
+  /// The options for completion and suggestions.
+  var optionsAndHelp: [Option] { options + [("--help", nil)] }
 
   /// Returns the command of a name; nil if there is none.
   static func named(_ name: String?) -> Command? { all.first { $0.name == name } }
@@ -62,7 +74,6 @@ struct Command: Sendable {
 
   /// Runs the command that the arguments name, without the program's name.
   @MainActor static func run(_ arguments: ArraySlice<String>) async throws -> ExitStatus {
-    var rest = Arguments(arguments.dropFirst())
     let help: String
     switch arguments.first {
     case nil: throw UsageError("a command is missing; there is \(list)")
@@ -70,7 +81,8 @@ struct Command: Sendable {
     case "help": help = try Help.text(of: arguments.dropFirst().first)
     case let name?:
       guard let command = named(name) else { throw UsageError(unknownCommand: name) }
-      if let action = try command.action.init(&rest) { return try await action.run() }
+      var arguments = Arguments(arguments.dropFirst(), of: command)
+      if !arguments.asksForHelp { return try await command.action.init(&arguments).run() }
       help = command.help
     }
     try StandardStreams.write(help, to: .output)

@@ -2,10 +2,9 @@
 enum Completion: String, CaseIterable, Action {
   case bash, zsh, fish
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
-    let shell = try arguments.next()
-    if shell == .option("--help") || shell == .option("-h") { return nil }
-    guard case .operand(let name)? = shell, let shell = Completion(rawValue: name), try arguments.next() == nil else {
+  init(_ arguments: inout Arguments) throws(UsageError) {
+    _ = try arguments.nextOption()
+    guard arguments.operands.count == 1, let shell = Completion(rawValue: arguments.operands[0]) else {
       throw UsageError("'completion' needs a shell: bash, zsh or fish")
     }
     self = shell
@@ -37,14 +36,19 @@ enum Completion: String, CaseIterable, Action {
       "  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W '\(names) \(help.name)' -- \"$word\"))\n    return\n  fi\n"
     script += "  case ${COMP_WORDS[1]}:$before:$word in\n"
     for command in commands {
-      for case (let option, let values?) in command.options {
+      for case (let option, let value?) in command.options {
         // If there are no words, bash completes file names, because of `-o default`.
-        script += "  \(command.name):\(option):*) words='\(values.joined(separator: " "))' ;;\n"
+        script += "  \(command.name):\(option):*) "
+        switch value {
+        case .file: script += ";;\n"
+        case .text: script += "compopt +o default 2>/dev/null ;;\n"
+        case .words(let words): script += "words='\(words.joined(separator: " "))' ;;\n"
+        }
       }
     }
     script += "  completion:*) words='\(shells)' ;;\n  \(help.name):*) words='\(names)' ;;\n"
-    for command in commands where !command.options.isEmpty {
-      script += "  \(command.name):*:-*) words='\(command.options.map(\.name).joined(separator: " ")) --help' ;;\n"
+    for command in commands {
+      script += "  \(command.name):*:-*) words='\(command.optionsAndHelp.map(\.name).joined(separator: " "))' ;;\n"
     }
     script += "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
     return script + "}\ncomplete -o default -F _lifecycle lifecycle\n"
@@ -57,11 +61,12 @@ enum Completion: String, CaseIterable, Action {
     script += "    _describe command commands\n    return\n  fi\n  case $words[2] in\n"
     script += "  \(help.name)) (( CURRENT == 3 )) && _describe command commands ;;\n"
     for command in commands {
-      var specs = command.options.map { option in
-        switch option.values {
+      var specs = command.optionsAndHelp.map { option in
+        switch option.value {
         case nil: "'\(option.name)'"
-        case []: "'\(option.name)=:value:_files'"
-        case let values?: "'\(option.name)=:value:(\(values.joined(separator: " ")))'"
+        case .file: "'\(option.name)=:value:_files'"
+        case .text: "'\(option.name)=:value: '"
+        case .words(let words): "'\(option.name)=:value:(\(words.joined(separator: " ")))'"
         }
       }
       if command.takesFile { specs.append("'*:journal:_files'") }
@@ -76,9 +81,15 @@ enum Completion: String, CaseIterable, Action {
     var script = ""
     for command in commands {
       script += "complete -c lifecycle -n __fish_use_subcommand -f -a \(command.name) -d '\(command.purpose)'\n"
-      for option in command.options {
+      for option in command.optionsAndHelp {
         let name = option.name.hasPrefix("--") ? "-l \(option.name.dropFirst(2))" : "-s \(option.name.dropFirst())"
-        let value = option.values.map { $0.isEmpty ? " -r" : " -x -a '\($0.joined(separator: " "))'" } ?? ""
+        let value =
+          switch option.value {
+          case nil: ""
+          case .file: " -r"
+          case .text: " -x"
+          case .words(let words): " -x -a '\(words.joined(separator: " "))'"
+          }
         script += "complete -c lifecycle -n '__fish_seen_subcommand_from \(command.name)' \(name)\(value)\n"
       }
     }

@@ -1,14 +1,16 @@
 /// The exit status of the tool.
-enum ExitStatus: Int32 {
-  case success = 0
+struct ExitStatus: RawRepresentable {
+  let rawValue: Int32
+
+  static let success = ExitStatus(rawValue: 0)
   /// The journal was read, and something in it is damaged or missing.
-  case damaged = 1
+  static let damaged = ExitStatus(rawValue: 1)
   /// The script, or the trace that was to be replayed, has a mistake; nothing was played.
-  case badScript = 2
+  static let badScript = ExitStatus(rawValue: 2)
   /// The arguments are invalid: EX_USAGE of `sysexits.h`.
-  case usage = 64
+  static let usage = ExitStatus(rawValue: 64)
   /// This build lacks what the command needs: EX_UNAVAILABLE.
-  case unavailable = 69
+  static let unavailable = ExitStatus(rawValue: 69)
   /// Reading or writing failed: EX_IOERR of `sysexits.h`.
-  case inputOutput = 74
+  static let inputOutput = ExitStatus(rawValue: 74)
 }

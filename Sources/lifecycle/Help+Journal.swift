@@ -1,4 +1,18 @@
 extension Help {
+  private static let when = """
+      --since WHEN       only events since WHEN: 30s, 10m, 2h, 1d ago, or a time:
+                         2026-11-21, 2026-11-21T17:15
+      --until WHEN       only events before WHEN
+    """
+
+  private static let status = """
+    STATUS
+      0  all lines were read
+      1  lines of the journal are damaged or missing, also outside of the selection,
+         or there is no such run
+      64 wrong usage                    74 reading or writing failed
+    """
+
   static let log = """
     Prints the events of a program, from the journal that it kept.
 
@@ -9,9 +23,7 @@ extension Help {
       FILE               the journal; its older files (FILE.1, FILE.2, ...) are read
                          first
       --follow, -f       after the last line, wait for more, also in the next file
-      --since WHEN       only events since WHEN: 30s, 10m, 2h, 1d ago, or a time:
-                         2026-11-21, 2026-11-21T17:15
-      --until WHEN       only events before WHEN
+    \(when)
       --session WHICH    only one run: its number in 'lifecycle sessions'; -1 or
                          'last'; or its name
       --json             only the records, as they stand in the journal, one JSON
@@ -26,9 +38,7 @@ extension Help {
     The tool skips damaged lines, and reports them with their place on standard
     error.
 
-    STATUS
-      0  all lines were read            1  lines are damaged or missing
-      64 wrong usage                    74 reading or writing failed
+    \(status)
 
     EXAMPLES
       lifecycle log --since 10m trips.jsonl
@@ -62,7 +72,9 @@ extension Help {
       crashed                  a fatal signal ended it, which is named
       killed                   it vanished, as by SIGKILL (or called exit)
       ended by the watchdog    it ended after code had overrun its time
-      the device restarted     no end is recorded, and the device restarted later
+      the device restarted     no end is recorded, and the device restarted later;
+                               the last run of a journal that was copied from
+                               another machine looks the same
       still running            a program writes the journal now (on Linux, if the
                                tool sees its process; elsewhere a running program
                                looks killed)
@@ -130,9 +142,7 @@ extension Help {
       -o page.html       one self-contained page, which needs no network
       -o trace.json      the Trace Event format, for Perfetto and chrome://tracing
       -o - --format ...  a page (html) or a trace (json), to standard output
-      --since WHEN       only events since WHEN: 30s, 10m, 2h, 1d ago, or a time:
-                         2026-11-21, 2026-11-21T17:15
-      --until WHEN       only events before WHEN
+    \(when)
       --session WHICH    only one run: its number; -1 or 'last'; or its name
 
     A page shows at most 20000 lines of the journal, the latest of the selected
@@ -141,13 +151,10 @@ extension Help {
 
     On the page, point at a bar, or go there with the arrow keys, for its details.
     Long times are drawn short, unless you tick 'true to scale'; + and - zoom. FILE
-    may also be the output of 'lifecycle simulate --format jsonl'.
+    may also be the output of 'lifecycle simulate --format jsonl'. The last run of a
+    journal from another machine looks as if the device had restarted.
 
-    STATUS
-      0  all lines were read
-      1  lines of the journal are damaged or missing, also outside of the selection,
-         or there is no such run
-      64 wrong usage                    74 reading or writing failed
+    \(status)
 
     EXAMPLES
       lifecycle timeline trips.jsonl -o page.html

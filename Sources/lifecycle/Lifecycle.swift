@@ -1,14 +1,6 @@
 import AppLifecycleTesting
 import UnixHost
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The command-line tool: shows the life cycle of an application without writing one.
 @main struct Lifecycle {
   /// Runs the command that the arguments ask for, and ends the process with its status.
@@ -31,12 +23,8 @@ import UnixHost
       return complain("lifecycle: \(error.message)\nTry 'lifecycle \(command)--help'.", .usage)
     } catch let error as ScriptError {
       return complain(error.description, .badScript)
-    } catch let error as Trace.Damage {
-      return complain(error.description, .badScript)
-    } catch let error as SimulateCommand.TooLong {
-      return complain("lifecycle: \(error.description)", .badScript)
-    } catch let error as SessionChoice.Missing {
-      return complain("lifecycle: \(error.description)", .damaged)
+    } catch let error as Complaint {
+      return complain(error.message, error.status)
     } catch let error as StandardStreams.Failure {
       return error.isClosedPipe ? .success : complain("lifecycle: \(error.description)", .inputOutput)
     } catch {

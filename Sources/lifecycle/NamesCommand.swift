@@ -4,15 +4,9 @@ import AppLifecycle
 struct NamesCommand: Action {
   var isJSON = false
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
-    while let argument = try arguments.next() {
-      switch argument {
-      case .option("--help"), .option("-h"): return nil
-      case .option("--json"): isJSON = true
-      case .option(let option): throw UsageError(unknownOption: option, of: "names")
-      case .operand(let operand): throw UsageError("'names' takes no '\(operand)'")
-      }
-    }
+  init(_ arguments: inout Arguments) throws(UsageError) {
+    while try arguments.nextOption() != nil { isJSON = true }
+    try arguments.requireNoOperand()
   }
 
   /// One event: the type in this package, the delegate's method before it, and the raw name.
@@ -39,14 +33,10 @@ struct NamesCommand: Action {
         text += "{\"event\":\(row.event.json),\"method\":\(row.method.json),\"rawName\":\(row.rawName.json)}\n"
       }
     } else {
-      let rows = [Row(event: "EVENT", method: "METHOD", rawName: "RAW NAME")] + Self.rows
-      func width(_ column: KeyPath<Row, String?>) -> Int { rows.map { $0[keyPath: column]?.count ?? 1 }.max() ?? 0 }
-      let (first, second) = (width(\.event), width(\.method))
-      let isNarrow = Terminal.width ?? .max < first + second + 48
-      for row in isNarrow ? [] : rows {
-        text += "\((row.event ?? "-").rightPadded(to: first))  \((row.method ?? "-").rightPadded(to: second))"
-        text += "  \(row.rawName ?? "-")\n"
-      }
+      let rows = Self.rows.map { [$0.event ?? "-", $0.method ?? "-", $0.rawName ?? "-"] }
+      let lines = table([["EVENT", "METHOD", "RAW NAME"]] + rows)
+      let isNarrow = Terminal.width ?? .max < lines.map(\.count).max() ?? 0
+      if !isNarrow { text = lines.joined(separator: "\n") + "\n" }
       // On several lines, if the terminal is too narrow for a row.
       for row in isNarrow ? Self.rows : [] {
         let names = [row.event, row.method, row.rawName].compactMap(\.self)

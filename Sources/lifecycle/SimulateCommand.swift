@@ -4,11 +4,6 @@ import LifecycleJournal
 
 /// `lifecycle simulate`: plays a script on a simulated system with a bare application, and prints the record.
 struct SimulateCommand: Action {
-  /// An error: a script whose times no reader of records takes.
-  struct TooLong: Error, CustomStringConvertible {
-    var description: String { "the script lasts 10^12 seconds or more, and no record may have such a time" }
-  }
-
   /// The source of the script.
   enum Source: Equatable {
     case standardInput
@@ -34,18 +29,15 @@ struct SimulateCommand: Action {
   /// The profile; nil for the one that a trace shows, or the app-based one for a script.
   var profile: Profile?
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
-    var scripts: [String] = []
-    while let argument = try arguments.next() {
-      switch argument {
-      case .option("--help"), .option("-h"): return nil
-      case .option("--format"): format = try arguments.choice(of: "--format")
-      case .option("--profile"): profile = try arguments.choice(of: "--profile") as Profile
-      case .option("--replay"): source = .trace(try arguments.value(of: "--replay", "a file"))
-      case .option(let option): throw UsageError(unknownOption: option, of: "simulate")
-      case .operand(let script): scripts.append(script)
+  init(_ arguments: inout Arguments) throws(UsageError) {
+    while let option = try arguments.nextOption() {
+      switch option {
+      case "--format": format = try arguments.choice(of: option)
+      case "--profile": profile = try arguments.choice(of: option) as Profile
+      default: source = .trace(try arguments.value(of: option, "a file"))
       }
     }
+    let scripts = arguments.operands
     guard scripts.count <= 1 else {
       throw UsageError("one script is expected, not \(scripts.count); put it in quotes: 'launch; home'")
     }
@@ -71,7 +63,10 @@ struct SimulateCommand: Action {
     if case .trace = source {} else { try system.requireActions(of: script) }
     let record = try await system.play(script)
     // Every reader of records refuses such a time.
-    if let last = record.last, last.instant >= .foreignLimit { throw TooLong() }
+    if let last = record.last, last.instant >= .foreignLimit {
+      throw Complaint(
+        "lifecycle: the script lasts 10^12 seconds or more, and no record may have such a time", .badScript)
+    }
     switch format {
     case .table: try StandardStreams.write(record.table, to: .output)
     case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)

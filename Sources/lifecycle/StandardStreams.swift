@@ -1,11 +1,12 @@
 import AppLifecycle
 
+// The system calls, for all files of the tool.
 #if canImport(Glibc)
-  import Glibc
+  @_exported public import Glibc
 #elseif canImport(Musl)
-  import Musl
+  @_exported public import Musl
 #elseif canImport(Darwin)
-  import Darwin
+  @_exported public import Darwin
 #endif
 
 /// Standard input, output and error, without buffers and without Foundation.

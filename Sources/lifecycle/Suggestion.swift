@@ -1,8 +1,8 @@
 extension UsageError {
   /// An error: the command has no such option; the message names a similar one.
-  init(unknownOption option: String, of command: String) {
-    let options = Command.named(command)?.options.map(\.name) ?? []
-    self.init("there is no option '\(option)'" + Self.suggestion(for: option, among: options + ["--help"]))
+  init(unknownOption option: String, of command: Command) {
+    let options = command.optionsAndHelp.map(\.name)
+    self.init("there is no option '\(option)'" + Self.suggestion(for: option, among: options))
   }
 
   /// An error: there is no such command.

@@ -9,3 +9,11 @@ struct UsageError: Error {
 
   init(_ message: String) { self.message = message.printable }
 }
+
+/// An error: a message for standard error, and the exit status.
+struct Complaint: Error {
+  let message: String
+  let status: ExitStatus
+
+  init(_ message: String, _ status: ExitStatus) { (self.message, self.status) = (message, status) }
+}

@@ -17,7 +17,8 @@
       ("lifecycle he", ["help"]),
       ("lifecycle help ", ["simulate", "log", "sessions", "timeline", "fleet", "states", "names", "completion"]),
       ("lifecycle help lo", ["log"]), ("lifecycle help zz", []), ("lifecycle completion f", ["fish"]),
-      ("lifecycle log --fo", ["--follow"]),
+      ("lifecycle log --fo", ["--follow"]), ("lifecycle states --ou", ["--output"]),
+      ("lifecycle names --he", ["--help"]), ("lifecycle log --since ", []),
     ]
 
     @Test func `fish completes commands, and behind help the commands to help with`() throws {

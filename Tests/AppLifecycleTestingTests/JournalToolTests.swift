@@ -107,7 +107,8 @@ import Testing
     let cases = [
       ("lifecycle log --color a", "auto always"), ("lifecycle se", "sessions"), ("lifecycle log --f", "--follow"),
       ("lifecycle log ''", ""), ("lifecycle timeline a -o ''", ""), ("lifecycle timeline -o a --se", "--session"),
-      ("lifecycle timeline -o a --u", "--until"),
+      ("lifecycle timeline -o a --u", "--until"), ("lifecycle log -f", "-f"),
+      ("lifecycle timeline --ou", "--output"), ("lifecycle timeline a --output ''", ""),
       ("lifecycle completion f", "fish"), ("lifecycle help lo", "log"),
       ("lifecycle simulate --profile ''", "app scene"),
     ]

@@ -59,7 +59,7 @@ import Testing
     let threads = events.filter { $0["name"] as? String == "thread_name" }.compactMap {
       ($0["args"] as? [String: String])?["name"]
     }
-    #expect(Set(threads) == ["state", "calls and handlers", "system", "scene main"])
+    #expect(Set(threads) == ["state", "delegate and notifications", "system", "scene main"])
     // Handlers and tasks may overlap: each is a pair of events; a resource has a thread of its own.
     try await TripsJournal.write(to: path)
     let trips = try Tool.run("timeline", "--format", "json", "-o", "-", path).output
@@ -68,7 +68,7 @@ import Testing
         #expect(trips.contains("{\"name\":\"\(name)\",\"cat\":\"") && trips.contains("\"ph\":\"\(phase)\""))
       }
     }
-    #expect(trips.contains("\"resource feed\"") && trips.contains("\"name\":\"feed: acquire\""))
+    #expect(trips.contains("{\"name\":\"feed\"}") && trips.contains("\"name\":\"feed: acquire\""))
     #expect((try JSONSerialization.jsonObject(with: Data(trips.utf8)) as? [String: Any]) != nil)
   }
 

@@ -94,15 +94,21 @@ public struct LedgerEntry: Sendable, Hashable {
 extension LedgerEntry: CustomStringConvertible {
   /// The entry as text: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5 s, overran`.
   public var description: String {
-    let what = "\(name) (\(kind), \(step)) \(duration.inSeconds)"
-    switch outcome {
-    case .completed: return what
-    case .failed(let error): return "\(what), failed: \(error)"
-    case .cancelled: return "\(what), cancelled"
-    case .overran: return "\(what), overran"
-    case .neverEnded: return "\(what), never ended"
-    case .cutShort: return "\(what), cut short"
-    case .usedAfterRelease: return "\(what), used after its release"
+    "\(name) (\(kind), \(step)) \(duration.inSeconds)\(outcome == .completed ? "" : ", \(outcome.words)")"
+  }
+}
+
+extension LedgerEntry.Outcome {
+  /// The outcome as text.
+  package var words: String {
+    switch self {
+    case .completed: "completed"
+    case .failed(let error): "failed: \(error)"
+    case .cancelled: "cancelled"
+    case .overran: "overran"
+    case .neverEnded: "never ended"
+    case .cutShort: "cut short"
+    case .usedAfterRelease: "used after its release"
     }
   }
 }

@@ -21,6 +21,14 @@ extension String {
     let end = unicodeScalars.index(startIndex, offsetBy: limit, limitedBy: endIndex) ?? endIndex
     return end == endIndex ? self : String(unicodeScalars[..<end]) + "…"
   }
+
+  /// Returns the text, aligned to the right in a number of columns.
+  package func leftPadded(to width: Int, with character: Character = " ") -> String {
+    String(repeating: character, count: max(0, width - count)) + self
+  }
+
+  /// Returns the text, aligned to the left in a number of columns.
+  package func rightPadded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
 extension Unicode.Scalar {

@@ -23,6 +23,21 @@ public enum JournalLine: Sendable, Hashable {
 }
 
 extension JournalLine {
+  /// The time of the records at which the line was written; nil for a line of an unknown kind.
+  package var instant: Duration? {
+    switch self {
+    case .run(let header): header.instant
+    case .record(let record): record.instant
+    case .entry(let entry): entry.ended
+    case .gap(let gap): gap.instant
+    case .clock(let mark): mark.instant
+    case .crash(let crash): crash.instant
+    case .stopped(let stop): stop.instant
+    case .alive(let instant): instant
+    case .unknown: nil
+    }
+  }
+
   /// Parses a line, which may contain anything, without its line feed.
   static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JournalLine, DamagedLine> {
     guard let object = JSONObject(bytes) else { return .failure(DamagedLine(damage: .notJSON)) }

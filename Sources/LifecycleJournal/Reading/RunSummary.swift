@@ -61,32 +61,23 @@ public struct RunSummary: Sendable, Hashable {
   public mutating func take(_ line: JournalLine) {
     // A process that goes on has survived the signal.
     crash = nil
+    if case .run(let header) = line, self.header == nil {
+      self.header = header
+      lastInstant = header.instant
+    }
+    if let instant = line.instant { advance(to: instant) }
     switch line {
     case .run(let header):
-      if self.header == nil {
-        self.header = header
-        lastInstant = header.instant
-      }
-      advance(to: header.instant)
       if header.state != state { commit(header.state) }
       clock = JournalClockMark(of: header)
     case .record(let record): take(record)
-    case .entry(let entry): advance(to: entry.ended)
     case .gap(let gap):
       lost.add(clamped: gap.lost)
       stop = nil
-      advance(to: gap.instant)
-    case .clock(let mark):
-      advance(to: mark.instant)
-      clock = mark
-    case .crash(let crash):
-      advance(to: crash.instant)
-      self.crash = JournalCrash(instant: lastInstant, signal: crash.signal)
-    case .stopped(let stop):
-      advance(to: stop.instant)
-      self.stop = stop
-    case .alive(let instant): advance(to: instant)
-    case .unknown: break
+    case .clock(let mark): clock = mark
+    case .crash(let crash): self.crash = JournalCrash(instant: lastInstant, signal: crash.signal)
+    case .stopped(let stop): self.stop = stop
+    case .entry, .alive, .unknown: break
     }
   }
 
@@ -127,7 +118,6 @@ public struct RunSummary: Sendable, Hashable {
   package func uptime(at instant: Duration) -> Duration? { clock.uptime.map { $0 + (instant - clock.instant) } }
 
   private mutating func take(_ record: LifecycleRecord) {
-    advance(to: record.instant)
     records += 1
     lastRecord = record
     switch record.kind {

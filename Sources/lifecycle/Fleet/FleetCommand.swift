@@ -16,20 +16,17 @@ struct FleetCommand: Action {
   var user: String?
   var passwordFile: String?
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
-    var filters: [String] = []
-    while let argument = try arguments.next() {
-      switch argument {
-      case .option("--help"), .option("-h"): return nil
-      case .option("--broker"): try setBroker(try arguments.value(of: "--broker", "the broker’s HOST or HOST:PORT"))
-      case .option("--json"): isJSON = true
-      case .option("--tls"): usesTLS = true
-      case .option("--user"): user = try arguments.value(of: "--user", "a name")
-      case .option("--password-file"): passwordFile = try arguments.value(of: "--password-file", "a file")
-      case .option(let option): throw UsageError(unknownOption: option, of: "fleet")
-      case .operand(let operand): filters.append(operand)
+  init(_ arguments: inout Arguments) throws(UsageError) {
+    while let option = try arguments.nextOption() {
+      switch option {
+      case "--broker": try setBroker(try arguments.value(of: option, "the broker’s HOST or HOST:PORT"))
+      case "--tls": usesTLS = true
+      case "--user": user = try arguments.value(of: option, "a name")
+      case "--password-file": passwordFile = try arguments.value(of: option, "a file")
+      default: isJSON = true
       }
     }
+    let filters = arguments.operands
     guard filters.count < 2 else { throw UsageError("'fleet' takes one topic, not '\(filters[1])', too") }
     guard !host.isEmpty else { throw UsageError("'fleet' needs --broker HOST[:PORT]") }
     guard (user == nil) == (passwordFile == nil) else { throw UsageError("--user and --password-file belong together") }
@@ -76,7 +73,7 @@ struct FleetCommand: Action {
       } release: {
         await link.close()
       }
-      if isJSON || Terminal.width == nil {
+      if isJSON || Terminal.width == nil || TerminalHost.obstacle(to: TerminalHost.Configuration()) != nil {
         let lines = FleetLines(isJSON: isJSON, application)
         await application.handle(.launch)
         let failure = await lines.failureOfOutput()
@@ -86,7 +83,7 @@ struct FleetCommand: Action {
       let screen = FleetScreen(fleet, at: host, application)
       let status = await TerminalHost(application: application).run()
       withExtendedLifetime(screen) {}
-      return ExitStatus(rawValue: status) ?? .inputOutput
+      return ExitStatus(rawValue: status)
     }
   #else
     func run() throws -> ExitStatus {

@@ -1,13 +1,5 @@
 import LifecycleJournal
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Waits until something changes in a file's directory, or in the directories above it, and for a second at most.
 ///
 /// The system does not report every change: the user may lack the right to read a directory, or may have used up the

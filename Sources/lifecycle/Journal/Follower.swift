@@ -1,13 +1,5 @@
 import LifecycleJournal
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Goes on reading a journal as it grows, and each new file of it, until the output is closed.
 struct Follower {
   private let path: String

@@ -3,26 +3,22 @@ import LifecycleJournal
 
 /// `lifecycle log`: prints a journal, for people or for programs.
 struct LogCommand: Action {
-  var path = ""
+  let path: String
   var follows = false
   var selection = Selection()
   var isJSON = false
   var color = Paint.Choice.auto
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
-    while let argument = try arguments.next() {
-      switch argument {
-      case .option("--help"), .option("-h"): return nil
-      case .option("--follow"), .option("-f"): follows = true
-      case .option("--json"): isJSON = true
-      case .option("--color"): color = try arguments.choice(of: "--color")
-      case .option(let option):
-        if try selection.take(option, &arguments) { continue }
-        throw UsageError(unknownOption: option, of: "log")
-      case .operand(let file): try path.takeFile(file, for: "log")
+  init(_ arguments: inout Arguments) throws(UsageError) {
+    while let option = try arguments.nextOption() {
+      switch option {
+      case "--follow", "-f": follows = true
+      case "--json": isJSON = true
+      case "--color": color = try arguments.choice(of: option)
+      default: try selection.take(option, &arguments)
       }
     }
-    if path.isEmpty { throw UsageError("'log' needs a journal: lifecycle log FILE") }
+    path = try arguments.journal()
   }
 
   func run() throws -> ExitStatus {
@@ -62,16 +58,7 @@ struct LogCommand: Action {
 extension JournalScan.Item {
   /// The wall-clock time of the line; nil if the line does not give it.
   var wallTime: Duration? {
-    switch entry.content {
-    case .line(.record(let record)): run.wallTime(at: record.instant)
-    case .line(.entry(let entry)): run.wallTime(at: entry.ended)
-    case .line(.run(let header)): header.wallTime
-    case .line(.gap(let gap)): run.wallTime(at: gap.instant)
-    case .line(.clock(let mark)): mark.wallTime
-    case .line(.crash(let crash)): run.wallTime(at: crash.instant)
-    case .line(.stopped(let stop)): run.wallTime(at: stop.instant)
-    case .line(.alive(let instant)): run.wallTime(at: instant)
-    case .line(.unknown), .damaged: run.header.map { _ in run.wallTime(at: run.lastInstant) }
-    }
+    if case .line(let line) = entry.content, let instant = line.instant { return run.wallTime(at: instant) }
+    return run.header.map { _ in run.wallTime(at: run.lastInstant) }
   }
 }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A time that a user names: a length before now, or a date in the user's time zone.
 enum Moment: Equatable {
   case ago(Duration)

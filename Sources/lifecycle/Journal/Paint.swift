@@ -1,13 +1,5 @@
 import AppLifecycle
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The terminal on standard output.
 enum Terminal {
   /// The number of columns; nil if standard output is no terminal, or the terminal does not report it.

@@ -1,13 +1,5 @@
 import AppLifecycle
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The progress of reading a long file, shown on the terminal.
 ///
 /// It does not wait for a terminal that accepts no bytes at the moment.

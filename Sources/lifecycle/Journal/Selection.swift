@@ -7,18 +7,19 @@ struct Selection: Equatable {
   var until: Moment?
 
   /// The options of a selection, with the words that complete their values.
-  static let options: [Command.Option] = [("--since", []), ("--until", []), ("--session", ["last"])]
+  static let options: [Command.Option] = [
+    ("--since", .text), ("--until", .text), ("--session", .words(["last"])),
+  ]
 
-  /// Takes an option with its value; returns false if the option does not belong to a selection.
-  mutating func take(_ option: String, _ arguments: inout Arguments) throws(UsageError) -> Bool {
+  /// Takes the value of an option, if the option belongs to a selection.
+  mutating func take(_ option: String, _ arguments: inout Arguments) throws(UsageError) {
     switch option {
     case "--since": since = try Self.moment(of: option, &arguments)
     case "--until": until = try Self.moment(of: option, &arguments)
     case "--session":
       session = SessionChoice(try arguments.value(of: option, "a number, 'last', or the run's name"))
-    default: return false
+    default: break
     }
-    return true
   }
 
   private static func moment(of option: String, _ arguments: inout Arguments) throws(UsageError) -> Moment {

@@ -36,33 +36,21 @@ enum SessionChoice: Equatable {
     return .number(scan.session - number + 1)
   }
 
-  /// An error: the journal does not hold the run.
-  struct Missing: Error, CustomStringConvertible {
-    let path: String
-    let choice: SessionChoice
-    let count: Int
-
-    var description: String {
-      let runs = count == 1 ? "1 run" : "\(count) runs"
-      let what =
-        switch choice {
-        case .number(let number) where number > 0: "no run \(number)"
-        case .number, .fromEnd: "no such run"
-        case .name(let name): "no run named '\(name.printable)'"
-        }
-      return "\(path.printable) holds \(what): it has \(runs); 'lifecycle sessions' lists them"
-    }
-  }
-
   /// Throws an error if the journal that was read holds no such run.
-  func check(in path: String, of scan: JournalScan) throws(Missing) {
-    let isThere =
-      switch self {
-      case .number(let number): (1...max(scan.session, 1)).contains(number) && scan.session > 0
-      case .name: scan.hasSought
-      case .fromEnd: true
-      }
-    if !isThere { throw Missing(path: path, choice: self, count: scan.session) }
+  func check(in path: String, of scan: JournalScan) throws(Complaint) {
+    let what: String
+    switch self {
+    case .number(let number):
+      if number > 0, number <= scan.session { return }
+      what = number > 0 ? "no run \(number)" : "no such run"
+    case .name(let name):
+      if scan.hasSought { return }
+      what = "no run named '\(name.printable)'"
+    case .fromEnd: return
+    }
+    let runs = scan.session == 1 ? "1 run" : "\(scan.session) runs"
+    throw Complaint(
+      "lifecycle: \(path.printable) holds \(what): it has \(runs); 'lifecycle sessions' lists them", .damaged)
   }
 
   func matches(_ item: JournalScan.Item) -> Bool {

@@ -3,21 +3,15 @@ import LifecycleJournal
 
 /// `lifecycle sessions`: one line for each run in a journal.
 struct SessionsCommand: Action {
-  var path = ""
+  let path: String
   var isJSON = false
   var color = Paint.Choice.auto
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
-    while let argument = try arguments.next() {
-      switch argument {
-      case .option("--help"), .option("-h"): return nil
-      case .option("--json"): isJSON = true
-      case .option("--color"): color = try arguments.choice(of: "--color")
-      case .option(let option): throw UsageError(unknownOption: option, of: "sessions")
-      case .operand(let file): try path.takeFile(file, for: "sessions")
-      }
+  init(_ arguments: inout Arguments) throws(UsageError) {
+    while let option = try arguments.nextOption() {
+      if option == "--color" { color = try arguments.choice(of: option) } else { isJSON = true }
     }
-    if path.isEmpty { throw UsageError("'sessions' needs a journal: lifecycle sessions FILE") }
+    path = try arguments.journal()
   }
 
   func run() throws -> ExitStatus {

@@ -1,14 +1,6 @@
 import AppLifecycle
 import LifecycleJournal
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 // The tool's format for times, lengths, and names from outside.
 
 extension Duration {
@@ -63,10 +55,13 @@ extension Duration {
   }
 }
 
-extension String {
-  func leftPadded(to width: Int, with character: Character = " ") -> String {
-    String(repeating: character, count: max(0, width - count)) + self
+/// The rows of a table as lines: each column is as wide as its longest text.
+func table(_ rows: [[String]]) -> [String] {
+  let widths: [Int: Int] = rows.reduce(into: [:]) { widths, row in
+    for (column, text) in row.enumerated() { widths[column] = max(widths[column] ?? 0, text.count) }
   }
-
-  func rightPadded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+  return rows.map { row in
+    let texts = row.dropLast().enumerated().map { $1.rightPadded(to: widths[$0] ?? 0) }
+    return (texts + row.suffix(1)).joined(separator: "  ")
+  }
 }

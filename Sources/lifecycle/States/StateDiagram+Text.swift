@@ -25,11 +25,8 @@ extension StateDiagram {
   /// The source of a diagram for Mermaid.
   var mermaid: String {
     var text = "stateDiagram-v2\n  direction LR\n  [*] --> \(states[0])\n"
-    for change in changes where !change.losesProcess {
+    for change in changes.filter({ !$0.losesProcess }) + losses {
       text += "  \(change.from) --> \(change.to): \(lines(of: change).joined(separator: "<br>"))\n"
-    }
-    for loss in losses {
-      text += "  \(loss.from) --> \(loss.to): \(lines(of: loss).joined(separator: "<br>"))\n"
     }
     return text
   }
@@ -50,7 +47,7 @@ extension StateDiagram {
   var losses: [Change] { changes.filter(\.losesProcess) }
 
   /// The label of a change's arrow: its calls, and then the inputs that lead to it.
-  func lines(of change: Change, width: Int = 30) -> [String] { change.callbacks + wrapped(change.inputs, width) }
+  private func lines(of change: Change) -> [String] { change.before + change.after + wrapped(change.inputs, 30) }
 
   /// Breaks words into lines of a width.
   func wrapped(_ words: [String], _ width: Int) -> [String] {
@@ -64,9 +61,4 @@ extension StateDiagram {
     }
     return lines
   }
-}
-
-extension StateDiagram.Change {
-  /// The callbacks that belong to the change, in order.
-  var callbacks: [String] { before + after }
 }

@@ -12,7 +12,4 @@ extension StateDrawing {
     .state.outside rect { fill: var(--paper); stroke: var(--faint); stroke-dasharray: 4 3; }
     .frame { fill: none; stroke: var(--line); } .loss .arrow { stroke-dasharray: 5 4; }
     """
-
-  /// The colors of a self-contained picture.
-  static let colors = HTMLPage.palette
 }

@@ -70,7 +70,7 @@ struct StateDrawing {
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.size.x) \(Self.size.y)" width="\(Self.size.x)" height="\(Self.size.y)" role="img" aria-label="\(name)">
     <style>
-    \(Self.colors)
+    \(HTMLPage.palette)
     \(Self.style)
     </style>
     <rect class="paper" width="100%" height="100%"/>
@@ -91,11 +91,6 @@ struct StateDrawing {
     "The states of \(diagram.subject == "scene" ? "a scene" : "an application") and the changes between them"
   }
 
-  private static func arrow(of change: StateDiagram.Change) -> Arrow? {
-    guard let from = Place(state: change.from), let to = Place(state: change.to) else { return nil }
-    return arrows.first { $0.from == from && $0.to == to }
-  }
-
   private var shapes: String {
     var svg = """
       <defs><marker id="\(diagram.subject)-tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M 0 0 L 10 5 L 0 10 z"/></marker></defs>
@@ -103,7 +98,8 @@ struct StateDrawing {
       """
     svg += lossFrame
     for change in diagram.changes where !change.losesProcess {
-      guard let arrow = Self.arrow(of: change) else { continue }
+      let (from, to) = (Place(state: change.from), Place(state: change.to))
+      guard let arrow = Self.arrows.first(where: { $0.from == from && $0.to == to }) else { continue }
       svg += "<g class=\"change\" data-change=\"\(change.from) \(change.to)\">"
       svg += "<path class=\"arrow\" d=\"\(arrow.path)\" marker-end=\"url(#\(diagram.subject)-tip)\"/>"
       svg += label(of: change, at: arrow) + "</g>\n"
@@ -140,7 +136,7 @@ struct StateDrawing {
 
   private func label(of change: StateDiagram.Change, at arrow: Arrow) -> String {
     let inputs = change.inputs.withoutWindowNames
-    let lines = change.callbacks.map { ($0, "call") } + diagram.wrapped(inputs, 24).map { ($0, "input") }
+    let lines = (change.before + change.after).map { ($0, "call") } + diagram.wrapped(inputs, 24).map { ($0, "input") }
     let top = arrow.growsUp ? arrow.label.y - Self.lineHeight * (lines.count - 1) : arrow.label.y
     return lines.enumerated().map { index, line in
       "<text class=\"\(line.1)\" x=\"\(arrow.label.x)\" y=\"\(top + Self.lineHeight * index)\" text-anchor=\"\(arrow.anchor)\">\(line.0)</text>"

@@ -21,20 +21,17 @@ struct StatesCommand: Action {
   var form = Form.text
   var output = "-"
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
+  init(_ arguments: inout Arguments) throws(UsageError) {
     var output: String?
     var form: Form?
-    while let argument = try arguments.next() {
-      switch argument {
-      case .option("--help"), .option("-h"): return nil
-      case .option("--profile"): profile = try arguments.choice(of: "--profile")
-      case .option("-o"), .option("--output"):
-        output = try arguments.value(of: "-o", "a file: page.html, states.svg, states.dot or states.mmd")
-      case .option("--format"): form = try arguments.choice(of: "--format")
-      case .option(let option): throw UsageError(unknownOption: option, of: "states")
-      case .operand(let operand): throw UsageError("'states' takes no '\(operand)'")
+    while let option = try arguments.nextOption() {
+      switch option {
+      case "--profile": profile = try arguments.choice(of: option)
+      case "--format": form = try arguments.choice(of: option)
+      default: output = try arguments.value(of: "-o", "a file: page.html, states.svg, states.dot or states.mmd")
       }
     }
+    try arguments.requireNoOperand()
     if let output, output != "-" {
       guard let form = form ?? output.split(separator: ".").last.flatMap({ Form(ending: $0) }) else {
         throw UsageError("choose the format of '\(output)' by its ending, .html, .svg, .dot or .mmd, or by --format")

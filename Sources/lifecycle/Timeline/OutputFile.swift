@@ -1,13 +1,5 @@
 import LifecycleJournal
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The file or standard output to which a picture is written, piece by piece.
 ///
 /// A file appears as a whole: the pieces go to a new file beside it, which gets the name at the end. Without an end, as after

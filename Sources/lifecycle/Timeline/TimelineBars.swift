@@ -36,32 +36,20 @@ struct TimelineBars {
   ///     tasks they come in the order of time.
   /// - Returns: the line as a picture shows it; nil if the picture does not show it.
   mutating func take(_ line: JournalLine, into items: inout [TimelineItem]) -> TimelineLine? {
-    var shown: TimelineLine?
+    let shown = line.instant.map { pass(to: $0, isShown: line.hasSlot) }
     switch line {
     case .run(let header):
-      shown = pass(to: header.instant, isShown: false)
       // The journal keeps only a later part of the run. The run's `start` is the time at which its first part began.
       if header.part > 0, here.line == 0 { begin = .zero }
       if header.state != state { commit(header.state, cause: "") }
-    case .record(let record):
-      shown = pass(to: record.instant)
-      take(record)
-    case .entry(let entry):
-      shown = pass(to: entry.ended)
-      take(entry)
+    case .record(let record): take(record)
+    case .entry(let entry): take(entry)
     case .gap(let gap):
-      shown = pass(to: gap.instant)
       closeCall()
       mark("\(gap.lost) lines missing", "gap", at: place(of: gap.since), gap.error)
-    case .crash(let crash):
-      shown = pass(to: crash.instant)
-      mark(crash.signal, "report", at: here, "the process crashed")
-    case .stopped(let stop):
-      shown = pass(to: stop.instant)
-      mark("the journal stopped", "gap", at: here, stop.error)
-    case .clock(let mark): shown = pass(to: mark.instant, isShown: false)
-    case .alive(let instant): shown = pass(to: instant, isShown: false)
-    case .unknown: break
+    case .crash(let crash): mark(crash.signal, "report", at: here, "the process crashed")
+    case .stopped(let stop): mark("the journal stopped", "gap", at: here, stop.error)
+    case .clock, .alive, .unknown: break
     }
     items += ended
     ended.removeAll(keepingCapacity: true)
@@ -82,7 +70,7 @@ struct TimelineBars {
     instant < first.instant ? first : TimelinePlace(instant: instant, line: nil)
   }
 
-  private mutating func pass(to instant: Duration, isShown: Bool = true) -> TimelineLine {
+  private mutating func pass(to instant: Duration, isShown: Bool) -> TimelineLine {
     let isFirst = here.line == -1
     here = TimelinePlace(instant: isFirst ? instant : max(here.instant, instant), line: (here.line ?? 0) + 1)
     if isFirst { (begin, first) = (here.instant, here) }
@@ -244,20 +232,17 @@ private struct OpenLanes {
   }
 }
 
-extension LedgerEntry.Outcome {
-  /// The outcome as text.
-  var words: String {
+extension JournalLine {
+  /// Whether the line has a slot of its own on a page.
+  fileprivate var hasSlot: Bool {
     switch self {
-    case .completed: "completed"
-    case .failed(let error): "failed: \(error)"
-    case .cancelled: "cancelled"
-    case .overran: "overran its time"
-    case .neverEnded: "never ended"
-    case .cutShort: "cut short"
-    case .usedAfterRelease: "used after its release"
+    case .run, .clock, .alive: false
+    default: true
     }
   }
+}
 
+extension LedgerEntry.Outcome {
   /// Whether the call failed, other than by an overrun.
   var isFailure: Bool {
     switch self {

@@ -7,30 +7,27 @@ struct TimelineCommand: Action {
     case html, json
   }
 
-  var path = ""
-  var output = ""
-  var form = Form.html
+  let path: String
+  let output: String
+  let form: Form
   var selection = Selection()
 
-  init?(_ arguments: inout Arguments) throws(UsageError) {
+  init(_ arguments: inout Arguments) throws(UsageError) {
     var form: Form?
-    while let argument = try arguments.next() {
-      switch argument {
-      case .option("--help"), .option("-h"): return nil
-      case .option("-o"), .option("--output"): output = try arguments.value(of: "-o", "a file: page.html or trace.json")
-      case .option("--format"): form = try arguments.choice(of: "--format")
-      case .option(let option):
-        if try selection.take(option, &arguments) { continue }
-        throw UsageError(unknownOption: option, of: "timeline")
-      case .operand(let file): try path.takeFile(file, for: "timeline")
+    var output = ""
+    while let option = try arguments.nextOption() {
+      switch option {
+      case "-o", "--output": output = try arguments.value(of: "-o", "a file: page.html or trace.json")
+      case "--format": form = try arguments.choice(of: option)
+      default: try selection.take(option, &arguments)
       }
     }
-    if path.isEmpty { throw UsageError("'timeline' needs a journal: lifecycle timeline FILE -o page.html") }
+    path = try arguments.journal()
     if output.isEmpty { throw UsageError("'timeline' needs -o: page.html, trace.json, or - with --format") }
     guard let form = form ?? output.split(separator: ".").last.flatMap({ Form(rawValue: String($0)) }) else {
       throw UsageError("choose the format of '\(output)' by its ending, .html or .json, or by --format")
     }
-    self.form = form
+    (self.form, self.output) = (form, output)
   }
 
   func run() throws -> ExitStatus {

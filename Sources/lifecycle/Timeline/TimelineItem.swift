@@ -24,6 +24,21 @@ enum TimelineLane: Hashable {
   case system
 }
 
+extension TimelineLane {
+  /// The place of the lane among the others, its layout for the page's script, and its name.
+  var appearance: (rank: Int, kind: String, title: String) {
+    switch self {
+    case .state: (0, "states", "state")
+    case .scene(let name): (1, "scenes", "scene \(name)")
+    case .calls: (2, "calls", "delegate and notifications")
+    case .handlers: (3, "flags", "handlers")
+    case .resource(let name): (4, "resources", name)
+    case .tasks: (5, "flags", "background tasks")
+    case .system: (6, "marks", "system")
+    }
+  }
+}
+
 /// A bar or a mark on a lane.
 struct TimelineItem: Equatable {
   var lane: TimelineLane

@@ -81,7 +81,7 @@ struct TimelinePage {
     // A run that only a script has played has no process that could have ended.
     let exit = run.header == nil ? nil : run.exit
     let lanes = run.lanes.map { lane, items in
-      "{\"name\":\(lane.title.printable.asJSON),\"kind\":\"\(lane.kind)\",\"items\":["
+      "{\"name\":\(lane.appearance.title.printable.asJSON),\"kind\":\"\(lane.appearance.kind)\",\"items\":["
         + items.map { json(of: $0, in: run) }.joined(separator: ",\n") + "]}"
     }
     let shares = ApplicationState.allCases.compactMap { state in
@@ -108,32 +108,5 @@ struct TimelinePage {
     let details = item.details.split(separator: "\n").map { String($0).printable }.joined(separator: "\n")
     let style = item.isAlarming ? "\(item.style) late" : item.style
     return "[\(item.name.printable.asJSON),\(style.asJSON),\(place(item.begin)),\(place(item.end)),\(details.asJSON)]"
-  }
-}
-
-extension TimelineLane {
-  /// The name of the lane on the page.
-  fileprivate var title: String {
-    switch self {
-    case .state: "state"
-    case .scene(let name): "scene \(name)"
-    case .calls: "delegate and notifications"
-    case .handlers: "handlers"
-    case .resource(let name): name
-    case .tasks: "background tasks"
-    case .system: "system"
-    }
-  }
-
-  /// The layout of the lane, for the page's script.
-  fileprivate var kind: String {
-    switch self {
-    case .state: "states"
-    case .scene: "scenes"
-    case .calls: "calls"
-    case .handlers, .tasks: "flags"
-    case .resource: "resources"
-    case .system: "marks"
-    }
   }
 }

@@ -83,22 +83,8 @@ struct TimelineRun: Equatable {
       if lanes[item.lane] == nil { order.append(item.lane) }
       lanes[item.lane, default: []].append(item)
     }
-    func place(_ lane: TimelineLane) -> (Int, Int) { (lane.rank, lanes[lane]?.first?.begin.line ?? 0) }
+    func place(_ lane: TimelineLane) -> (Int, Int) { (lane.appearance.rank, lanes[lane]?.first?.begin.line ?? 0) }
     // The sort is stable.
     return order.sorted { place($0) < place($1) }.map { ($0, lanes[$0] ?? []) }
-  }
-}
-
-extension TimelineLane {
-  fileprivate var rank: Int {
-    switch self {
-    case .state: 0
-    case .scene: 1
-    case .calls: 2
-    case .handlers: 3
-    case .resource: 4
-    case .tasks: 5
-    case .system: 6
-    }
   }
 }

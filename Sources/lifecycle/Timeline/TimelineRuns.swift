@@ -13,10 +13,7 @@ struct TimelineRuns: TimelinePicture {
   private(set) var omittedRuns = 0
   /// The number of selected lines that are left out.
   private(set) var omittedLines = 0
-  private let most: Int
   private var count = 0
-
-  init(most: Int = Self.mostLines) { self.most = max(most, 1) }
 
   mutating func begin(_ session: Int, _ header: RunHeader?, at begin: Duration, line: Int) {
     runs.append(TimelineRun(session: session, header: header, begin: begin, firstLine: line))
@@ -28,7 +25,7 @@ struct TimelineRuns: TimelinePicture {
     guard line != nil else { return }
     count += 1
     // Keeps up to a quarter more than wanted before it removes lines, so that the cost of a line is constant on average.
-    if count > most + most / 4 { leaveOut() }
+    if count > Self.mostLines + Self.mostLines / 4 { leaveOut() }
   }
 
   mutating func end(_ ended: [TimelineItem], _ exit: PreviousExit) {
@@ -41,10 +38,10 @@ struct TimelineRuns: TimelinePicture {
   mutating func finish() { leaveOut() }
 
   private mutating func leaveOut() {
-    var excess = count - most
+    var excess = count - Self.mostLines
     guard excess > 0 else { return }
     omittedLines += excess
-    count = most
+    count = Self.mostLines
     var gone = 0
     while excess > 0 {
       let lines = runs[gone].lines.count
@@ -67,7 +64,7 @@ extension TimelineRuns {
     if omittedLines > 0 {
       let among = omittedRuns == 0 ? "" : ", \(omittedRuns) whole run\(omittedRuns == 1 ? "" : "s") among them"
       sentences.append(
-        "a page shows the latest \(most) lines of a journal: the \(omittedLines) before them are left "
+        "a page shows the latest \(Self.mostLines) lines of a journal: the \(omittedLines) before them are left "
           + "out\(among); --session, --since and --until choose others, and a trace (-o trace.json) has all")
     }
     if let undrawn = Self.withoutLane(undrawn) { sentences.append(undrawn) }

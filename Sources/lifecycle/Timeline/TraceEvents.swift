@@ -85,7 +85,7 @@ private struct TraceRun {
     if threads.count >= 2 * TimelineBars.mostLanes { threads.removeAll() }
     lastThread += 1
     threads[lane] = lastThread
-    let (title, place) = lane.inTrace
+    let (place, _, title) = lane.appearance
     let order = "{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":\(session),\"tid\":\(lastThread)"
     return (
       lastThread,
@@ -101,17 +101,4 @@ private struct TraceRun {
   }
 
   private func microseconds(_ duration: Duration) -> String { (duration * 1_000_000).decimalSeconds }
-}
-
-extension TimelineLane {
-  /// The name of the lane's thread in a trace, and its position among the others.
-  fileprivate var inTrace: (title: String, place: Int) {
-    switch self {
-    case .state: ("state", 0)
-    case .scene(let name): ("scene \(name)", 1)
-    case .calls: ("calls and handlers", 2)
-    case .resource(let name): ("resource \(name)", 3)
-    case .handlers, .tasks, .system: ("system", 4)
-    }
-  }
 }
