@@ -1,4 +1,5 @@
 #if MQTT
+  import EventLink
   import Foundation
   import Glibc
   import PseudoTerminal
@@ -57,6 +58,64 @@
         #expect(try String(contentsOfFile: directory.file("errors"), encoding: .utf8).contains("No space left"))
         await worker.end()
         await server.end()
+      }
+    }
+
+    /// Runs the tool in a terminal, with a broker that keeps the announcement of a running process on each topic.
+    private func watching(
+      _ topics: [String], environment: [String: String] = ["TERM": "xterm"],
+      _ body: (PseudoTerminal, _ server: ChildProcess) async throws -> Void
+    ) async throws {
+      try await withTemporaryDirectory { directory in
+        let broker = try Broker(in: directory)
+        let server = try await broker.start()
+        let transport = MQTTTransport(host: "127.0.0.1", port: Int(broker.port), patience: .seconds(60))
+        try await transport.connect(will: nil) { _ in }
+        let event = #"{"specversion":"1.0","id":"b","source":"test","type":"swift-app-lifecycle.fleet.state","#
+        let data = #""data":{"state":"active","birth":"b","time":"2026-11-21T17:00:00Z"}}"#
+        for (number, topic) in topics.enumerated() {
+          transport.publish(
+            LinkMessage(
+              topic: topic, payload: Array((event + data).utf8), quality: .atLeastOnce, isRetained: true),
+            number: UInt64(number + 1))
+        }
+        await transport.disconnect()
+        try await PseudoTerminal.run(
+          [builtProduct("lifecycle"), "fleet", "--broker", "127.0.0.1:\(broker.port)"], environment: environment
+        ) { try await body($0, server) }
+        await server.end()
+      }
+    }
+
+    @Test func `lifecycle fleet keeps its first line with names of wide characters`() async throws {
+      let topics = (100..<150).map { "\($0)/" + String(repeating: "工", count: 35) }
+      try await watching(topics) { tool, _ in
+        try await tool.waitForScreen("the first line") { screen in
+          screen.lines.first?.hasPrefix("127.0.0.1, 50 processes; q quits") == true
+            && screen.lines.contains { $0.hasSuffix(" more") }
+        }
+        tool.send("q")
+        #expect(try await tool.child.ending() == .exited(0))
+      }
+    }
+
+    @Test func `lifecycle fleet makes its columns as wide as the rows that are shown need`() async throws {
+      let topics = (100..<150).map { "\($0)" } + ["z" + String(repeating: "z", count: 60)]
+      try await watching(topics) { tool, _ in
+        try await tool.waitForScreen("the first row") { screen in
+          screen.lines.contains { $0.hasPrefix("100    active  2026-11-21T17:00:00Z") }
+            && screen.lines.last { !$0.isEmpty }?.hasSuffix(" more") == true
+        }
+        tool.send("q")
+        #expect(try await tool.child.ending() == .exited(0))
+      }
+    }
+
+    @Test func `lifecycle fleet prints lines on a terminal that cannot show a screen`() async throws {
+      try await watching(["a"], environment: ["TERM": "dumb"]) { tool, _ in
+        try await tool.wait(for: "a  active")
+        tool.child.signal(SIGKILL)
+        _ = try await tool.child.ending()
       }
     }
 

@@ -4,6 +4,12 @@
   import PubSub
   import UnixHost
 
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+
   /// Draws a fleet on the terminal at each change.
   @MainActor final class FleetScreen {
     private let fleet: Fleet
@@ -30,13 +36,19 @@
 
     private func draw() {
       guard let terminal else { return }
-      let (columns, rows) = (terminal.size.columns, terminal.size.rows)
-      let table = FleetTable(fleet.members).lines(columns: columns)
-      let shown = table.prefix(max(1, rows - 2))
-      let more = table.count - shown.count
-      var lines = [String(headline.prefix(columns)), ""] + shown
-      if more > 0 { lines[lines.count - 1] = String("\(more + 1) more".prefix(columns)) }
-      terminal.write("\u{1B}[2J\u{1B}[H" + lines.joined(separator: "\r\n"))
+      let members = fleet.members
+      // The rows below the first line, an empty one and the title. Others cost nothing.
+      let room = max(0, terminal.size.rows - 3)
+      let shown = members.count > room ? members.prefix(max(0, room - 1)) : members[...]
+      let rows = shown.map { member in
+        let since = member.time?.formatted(.iso8601) ?? "-"
+        return [member.id.printable, member.state.description, since, member.cause?.printable ?? ""]
+      }
+      var lines = [headline, ""] + table([["TOPIC", "STATE", "SINCE", "CAUSE"]] + rows)
+      if shown.count < members.count { lines.append("\(members.count - shown.count) more") }
+      let text = lines.map { String($0.prefix(terminal.size.columns)) }.joined(separator: "\r\n")
+      // Without automatic wrap: wide characters take more columns than were counted.
+      terminal.write("\u{1B}[?7l\u{1B}[2J\u{1B}[H\(text)\u{1B}[?7h")
     }
 
     private var headline: String {

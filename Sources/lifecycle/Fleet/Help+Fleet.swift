@@ -3,7 +3,7 @@ extension Help {
     Shows the processes that announce their life cycle at a broker of MQTT: which
     run, which are suspended, which ended in order, and which vanished. On a
     terminal it draws a table, and draws it again at each change; q quits. To a
-    pipe it prints a line for each change.
+    pipe, and on a terminal of the type dumb, it prints a line for each change.
 
     USAGE
       lifecycle fleet --broker HOST[:PORT] [--tls]
@@ -24,7 +24,9 @@ extension Help {
 
     STATUS
       0  it was quit, or the reader of the pipe has gone
-      64 wrong usage       69 this build has no MQTT       74 writing failed
+      64 wrong usage                    69 this build has no MQTT
+      70 the broker did not answer in time at the end
+      71 the system gave no resources   74 writing failed
 
     EXAMPLES
       lifecycle fleet --broker localhost
