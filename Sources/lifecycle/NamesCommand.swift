@@ -9,41 +9,23 @@ struct NamesCommand: Action {
     try arguments.requireNoOperand()
   }
 
-  /// One event: the type in this package, the delegate's method before it, and the raw name.
-  struct Row: Equatable {
-    var event: String?
-    var method: String?
-    var rawName: String?
-  }
-
-  static let rows: [Row] =
-    ApplicationCallback.allCases.map { callback in
-      let type = callback.event.map { "Application.\($0)" }
-      return Row(event: type, method: callback.rawValue, rawName: callback.notificationName)
-    } + [Row(event: "Application.StateDidChange", method: nil, rawName: "Application.StateDidChange")]
-    + SceneCallback.allCases.map { callback in
-      let type = callback.event.map { "Scene.\($0)" }
-      return Row(event: type, method: callback.rawValue, rawName: callback.notificationName)
-    }
+  /// For each event its type in this package, the delegate's method before it, and its raw name.
+  private static let rows: [[String?]] =
+    ApplicationCallback.allCases.map { [$0.event.map { "Application.\($0)" }, $0.rawValue, $0.notificationName] }
+    + [["Application.StateDidChange", nil, "Application.StateDidChange"]]
+    + SceneCallback.allCases.map { [$0.event.map { "Scene.\($0)" }, $0.rawValue, $0.notificationName] }
 
   func run() throws -> ExitStatus {
-    var text = ""
+    var lines = table([["EVENT", "METHOD", "RAW NAME"]] + Self.rows.map { $0.map { $0 ?? "-" } })
     if isJSON {
-      for row in Self.rows {
-        text += "{\"event\":\(row.event.json),\"method\":\(row.method.json),\"rawName\":\(row.rawName.json)}\n"
-      }
-    } else {
-      let rows = Self.rows.map { [$0.event ?? "-", $0.method ?? "-", $0.rawName ?? "-"] }
-      let lines = table([["EVENT", "METHOD", "RAW NAME"]] + rows)
-      let isNarrow = Terminal.width ?? .max < lines.map(\.count).max() ?? 0
-      if !isNarrow { text = lines.joined(separator: "\n") + "\n" }
-      // On several lines, if the terminal is too narrow for a row.
-      for row in isNarrow ? Self.rows : [] {
-        let names = [row.event, row.method, row.rawName].compactMap(\.self)
-        text += names.enumerated().map { "\($0.offset == 0 ? "" : "  ")\($0.element)\n" }.joined()
+      lines = Self.rows.map { "{\"event\":\($0[0].json),\"method\":\($0[1].json),\"rawName\":\($0[2].json)}" }
+    } else if Terminal.width ?? .max < lines.map(\.count).max() ?? 0 {
+      // The terminal is too narrow for a row, so a row takes several lines.
+      lines = Self.rows.flatMap { row in
+        row.compactMap(\.self).enumerated().map { ($0 == 0 ? "" : "  ") + $1 }
       }
     }
-    try StandardStreams.write(text, to: .output)
+    try StandardStreams.write(lines.map { $0 + "\n" }.joined(), to: .output)
     return .success
   }
 }

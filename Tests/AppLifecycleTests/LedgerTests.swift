@@ -101,7 +101,7 @@ import Testing
     #expect(
       report.description
         == "home: active → background, 5 s; 2 calls; applicationDidEnterBackground overran its 5 s: App/Store.swift:12; "
-        + "longest: App/Store.swift:12 (subscriber, applicationDidEnterBackground) 5 s, overran")
+        + "longest: App/Store.swift:12 (subscriber, applicationDidEnterBackground) 5 s, overran its time")
     #expect(BudgetLedger(transitions: [report]).late.map(\.source) == ["App/Store.swift:12"])
     #expect(entry("quick").description == "quick (task, task) 1.500 s")
     report = TransitionReport(
@@ -141,7 +141,7 @@ import Testing
     #expect(
       "\(report)"
         == "home: active → background, 5 s; 3 calls; applicationDidEnterBackground overran its 5 s: store; "
-        + "longest: store (subscriber, applicationDidEnterBackground) 5 s, overran")
+        + "longest: store (subscriber, applicationDidEnterBackground) 5 s, overran its time")
     #expect(application.ledger.transitions.last?.description == "\(report)")
     let queued = TransitionReport(outcome: .queued, cause: "open", from: .background, to: .background)
     #expect("\(queued)" == "open: queued")

@@ -92,7 +92,7 @@ public struct LedgerEntry: Sendable, Hashable {
 }
 
 extension LedgerEntry: CustomStringConvertible {
-  /// The entry as text: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5 s, overran`.
+  /// The entry as text: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5 s, overran its time`.
   public var description: String {
     "\(name) (\(kind), \(step)) \(duration.inSeconds)\(outcome == .completed ? "" : ", \(outcome.words)")"
   }
@@ -105,7 +105,7 @@ extension LedgerEntry.Outcome {
     case .completed: "completed"
     case .failed(let error): "failed: \(error)"
     case .cancelled: "cancelled"
-    case .overran: "overran"
+    case .overran: "overran its time"
     case .neverEnded: "never ended"
     case .cutShort: "cut short"
     case .usedAfterRelease: "used after its release"

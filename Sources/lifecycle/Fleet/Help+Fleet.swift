@@ -25,8 +25,8 @@ extension Help {
     STATUS
       0  it was quit, or the reader of the pipe has gone
       64 wrong usage                    69 this build has no MQTT
-      70 the broker did not answer in time at the end
-      71 the system gave no resources   74 writing failed
+      70 the end took too long          74 writing failed
+      71 the system has no descriptor or thread left
 
     EXAMPLES
       lifecycle fleet --broker localhost
