@@ -94,6 +94,15 @@ import Testing
     #expect(try Tool.run("help").output.contains("\n  \(command)"))
   }
 
+  @Test(arguments: [
+    ("log", "or there is no such run"), ("timeline", "or there is no such run"),
+    ("sessions", "another machine looks the same"), ("timeline", "another machine looks as if the device"),
+  ])
+  func `help says what a status and an end may mean, too`(command: String, text: String) throws {
+    let words = try Tool.run("help", command).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains(text))
+  }
+
   @Test(arguments: ["bash", "zsh", "fish"])
   func `each shell understands its completion`(shell: String) throws {
     let script = try Tool.run("completion", shell).output

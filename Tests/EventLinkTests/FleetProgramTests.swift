@@ -119,6 +119,14 @@
       }
     }
 
+    @Test func `lifecycle fleet ends with the status of its host`() async throws {
+      let command = "ulimit -n 9; exec '\(builtProduct("lifecycle"))' fleet --broker 127.0.0.1:1"
+      try await PseudoTerminal.run(["/bin/sh", "-c", command], environment: ["TERM": "xterm"]) { terminal in
+        #expect(try await terminal.child.ending() == .exited(71))
+        try await terminal.wait(for: "too few file descriptors")
+      }
+    }
+
     @Test func `lifecycle fleet draws what the display announces, Ctrl-Z and fg included`() async throws {
       try await withTemporaryDirectory { directory in
         let broker = try Broker(in: directory)
