@@ -273,7 +273,7 @@ let package = Package(
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "JournalWorkload", "LifecycleJournal", "PubSub", "Scheduling",
         "lifecycle",
-        "PseudoTerminal", "TestTraits",
+        "PseudoTerminal", "TestFiles", "TestTraits",
       ]),
     .testTarget(
       name: "AppLifecycleTestSupportTests",

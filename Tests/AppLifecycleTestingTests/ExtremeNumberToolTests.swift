@@ -1,14 +1,15 @@
 import Foundation
 import JournalWorkload
 import LifecycleJournal
+import TestFiles
 import TestTraits
 import Testing
 
 /// Whatever numbers a journal holds, each command of the tool reads it to its end.
 @Suite(.timeLimit(.hang)) struct ExtremeNumberToolTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   /// All journals in one file, each a run of it: a process for each would take minutes.
   @Test(
@@ -18,7 +19,6 @@ import Testing
       ["timeline", "--format", "html", "-o", "-"], ["timeline", "--format", "json", "-o", "-"],
     ])
   func `no number makes a command trap or hang`(command: [String]) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let last = RunHeader(run: "last", program: "last", processID: 1, bootID: nil, start: .zero, wallTime: .zero)
     try Data((ExtremeJournals.all.joined() + last.jsonLine + "\n").utf8).write(to: URL(filePath: path))
     // The status says that lines are damaged; a signal is none of the two.
@@ -39,7 +39,6 @@ import Testing
   }
 
   @Test func `a journal of its own has a picture of its own, and can be replayed`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let all = ExtremeJournals.all
     for index in stride(from: 0, to: all.count, by: all.count / 12) {
       try Data(all[index].utf8).write(to: URL(filePath: path))
@@ -51,7 +50,6 @@ import Testing
   }
 
   @Test func `a line with a number out of range is named with its place`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try Data((ExtremeJournals.all[0] + "{\"journal\":\"alive\",\"t\":1e300}\n").utf8).write(to: URL(filePath: path))
     let error = try Tool.run("sessions", path).error
     let end = "trips.jsonl:18: the number of \"t\" is out of range, in column 24, at byte "

@@ -1,12 +1,13 @@
 import Foundation
+import TestFiles
 import TestTraits
 import Testing
 
 /// Commands print what they have read before a failure, and then the failure.
 @Suite(.timeLimit(.hang)) struct FailedReadingTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   private var kept: String { path + ".1" }
 
@@ -22,7 +23,6 @@ import Testing
 
   @Test(arguments: [false, true], [["log"], ["log", "--json"], ["log", "--follow"]])
   @MainActor func `log prints all lines before the failure`(isMissing: Bool, command: [String]) async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let reason = try await makeJournal(isMissing: isMissing)
     let whole = try Tool.run(command.filter { $0 != "--follow" } + [kept])
     #expect(whole.status == 0 && whole.output.utf8.count > 1_000)
@@ -33,7 +33,6 @@ import Testing
   @MainActor func `sessions prints all runs before the failure, the last one without a reason`(isMissing: Bool)
     async throws
   {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let reason = try await makeJournal(isMissing: isMissing)
     let whole = try Tool.run("sessions", kept)
     #expect(lines(whole.output).last?.hasSuffix("  the device restarted") == true)
@@ -46,7 +45,6 @@ import Testing
 
   @Test(arguments: [false, true])
   @MainActor func `timeline draws all runs before the failure`(isMissing: Bool) async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let reason = try await makeJournal(isMissing: isMissing)
     for form in ["html", "json"] {
       let whole = try Tool.run("timeline", "--format", form, kept, "-o", "-")

@@ -1,12 +1,13 @@
 import Foundation
+import TestFiles
 import TestTraits
 import Testing
 
 /// The files with which the fuzzer begins, and those that it has found, read by each command of the tool.
 @Suite(.timeLimit(.hang)) struct JournalFindingTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   private static let commands = [
     ["log"], ["log", "--json"], ["sessions"], ["sessions", "--json"], ["timeline", "--format", "html", "-o", "-"],
@@ -15,7 +16,6 @@ import Testing
     .appending(path: "Fuzz")
 
   @Test(.longRunning) func `no file makes a command trap or hang`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     for kind in ["Corpus/journal", "Findings/journal"] {
       for file in try FileManager.default.contentsOfDirectory(
         at: Self.fuzz.appending(path: kind), includingPropertiesForKeys: nil)

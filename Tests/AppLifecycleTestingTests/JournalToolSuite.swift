@@ -2,24 +2,21 @@ import AppLifecycle
 import AppLifecycleTesting
 import Foundation
 import LifecycleJournal
+import TestFiles
 import Testing
 
 /// A suite of tests of what the tool makes of a journal; each test has a folder of its own.
 protocol JournalToolSuite {
   /// Where the journal lies, and whatever the tool writes.
-  var folder: URL { get }
+  var directory: TemporaryDirectory { get }
 }
 
 extension JournalToolSuite {
-  /// The journal.
-  var path: String { folder.appending(path: "trips.jsonl").path }
+  /// The address of the directory.
+  var folder: URL { URL(filePath: directory.path) }
 
-  /// Makes an empty folder, which the test removes.
-  static func makeFolder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "tool-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder
-  }
+  /// The journal.
+  var path: String { directory.file("trips.jsonl") }
 
   /// Makes a journal of a run for each script; the wall clock begins at 2026-11-21 17:00 UTC, an hour later for each.
   @MainActor func makeJournal(_ scripts: String..., profile: LifecycleProfile = .application, size: Int? = nil)

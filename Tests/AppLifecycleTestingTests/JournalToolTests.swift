@@ -3,14 +3,15 @@ import AppLifecycleTesting
 import Foundation
 import LifecycleJournal
 import PubSub
+import TestFiles
 import TestTraits
 import Testing
 
 /// What all commands that read a journal have in common: names, wrong usage, help, completion.
 @Suite(.timeLimit(.hang)) struct JournalToolTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   @Test func `names has every event with the name that it is posted under`() throws {
     let rows = try lines(Tool.run("names").output).map { $0.split(separator: " ").map(String.init) }
@@ -68,7 +69,6 @@ import Testing
 
   @Test(arguments: ["log", "sessions", "timeline"])
   func `a file that is not there, or cannot be read, is an error, status 74`(command: String) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let output = command == "timeline" ? ["-o", folder.path + "/page.html"] : []
     let missing = try Tool.run([command, "/nonexistent/trips.jsonl"] + output)
     #expect(

@@ -3,17 +3,17 @@ import AppLifecycleTesting
 import Foundation
 import LifecycleJournal
 import PubSub
+import TestFiles
 import TestTraits
 import Testing
 
 /// What `lifecycle log` makes of a journal.
 @Suite(.timeLimit(.hang)) struct LogToolTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   @Test @MainActor func `log prints what happened, below each run its records`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; home; launch", "launch; crash")
     let result = try Tool.run(["log", path], environment: ["TZ": "UTC"])
     #expect(result.status == 0 && result.error == "")
@@ -29,7 +29,6 @@ import Testing
   }
 
   @Test @MainActor func `log --json prints the records alone, and a run of them can be played again`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; kill", "launch; home; wait:2s; open", "launch", size: 1_500)
     let kept = try FileManager.default.contentsOfDirectory(atPath: folder.path).count
     #expect(kept > 3)
@@ -52,7 +51,6 @@ import Testing
   }
 
   @Test @MainActor func `log --since leaves out what was before`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; home; wait:3s; open", "launch")
     func output(_ since: String) throws -> String {
       let result = try Tool.run(["log", "--since", since, path], environment: ["TZ": "UTC"])
@@ -66,7 +64,6 @@ import Testing
   }
 
   @Test @MainActor func `--until leaves out what was from then on`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; home; wait:3s; open", "launch")
     let log = try Tool.run(["log", "--until", "2026-11-21T17:00:02", path], environment: ["TZ": "UTC"])
     #expect(log.status == 0 && log.output.contains("home") && !log.output.contains("#2"))
@@ -77,7 +74,6 @@ import Testing
   }
 
   @Test @MainActor func `what is damaged is named with its place, and the rest is read; status 1`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch")
     let size = try Data(contentsOf: URL(filePath: path)).count
     try add(
@@ -98,7 +94,6 @@ import Testing
   }
 
   @Test @MainActor func `log --follow waits for more, in the next file too`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     var configuration = Journal.Configuration()
     configuration.maximumSize = 2_000
     let journal = Journal(at: path, configuration: configuration)
@@ -114,7 +109,6 @@ import Testing
   }
 
   @Test func `log --follow says at its end how many more lines are damaged`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let record = LifecycleRecord(instant: .zero, kind: .input, name: "launch", state: .active, cause: "test")
     try Data((String(repeating: "nonsense\n", count: 25) + record.jsonLine + "\n").utf8).write(to: URL(filePath: path))
     let result = try Tool.shell("\"$0\" log --follow --json '\(path)' | head -n 1", input: "")
@@ -123,7 +117,6 @@ import Testing
   }
 
   @Test @MainActor func `log --follow begins anew in a file that was cut`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let journal = Journal(at: path)
     let follower = try Tool.Following(["log", "--follow", "--json", path])
     func expectNext(_ number: Int) {

@@ -1,4 +1,5 @@
 import Foundation
+import TestFiles
 import TestTraits
 import Testing
 
@@ -6,9 +7,9 @@ import Testing
 
 /// The file that `-o` names appears as a whole, and only where its user wants it.
 @Suite(.timeLimit(.hang)) struct OutputFileTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   private var page: String { folder.appending(path: "page.html").path }
   private let files = FileManager.default
@@ -23,7 +24,6 @@ import Testing
 
   @Test(arguments: [("0", 0o644), ("022", 0o644), ("077", 0o600), ("002", 0o644)])
   func `no other user may write it, and the umask counts`(mask: String, mode: Int) throws {
-    defer { try? files.removeItem(at: folder) }
     #expect(try Tool.shell("umask \(mask) && exec \"$0\" states -o '\(page)'", input: "").status == 0)
     #expect(try self.mode(of: page) == mode && text(of: page).hasSuffix("</html>\n"))
     // What was private stays so.
@@ -33,7 +33,6 @@ import Testing
   }
 
   @Test @MainActor func `a file that cannot be written to its end leaves the former one`() async throws {
-    defer { try? files.removeItem(at: folder) }
     try await makeJournal("launch; home; open; kill")
     for command in ["states", "timeline '\(path)'"] {
       try "former".write(toFile: page, atomically: false, encoding: .utf8)
@@ -54,7 +53,6 @@ import Testing
   }
 
   @Test func `a link of one's own is followed and stays`() throws {
-    defer { try? files.removeItem(at: folder) }
     let real = folder.appending(path: "real.html").path
     try files.createSymbolicLink(atPath: page, withDestinationPath: "real.html")
     for _ in 1...2 {
@@ -69,7 +67,6 @@ import Testing
   }
 
   @Test func `another user's link is not followed`() throws {
-    defer { try? files.removeItem(at: folder) }
     guard geteuid() == 0 else { return print("skipped: only root can make a link of another user") }
     let victim = folder.appending(path: "victim").path
     try "precious".write(toFile: victim, atomically: false, encoding: .utf8)
@@ -84,7 +81,6 @@ import Testing
   }
 
   @Test func `standard output by its name keeps what stands in its file`() throws {
-    defer { try? files.removeItem(at: folder) }
     let notes = folder.appending(path: "notes.txt").path
     for name in ["/dev/stdout", "/dev/fd/1"] {
       try "former\n".write(toFile: notes, atomically: false, encoding: .utf8)
@@ -96,7 +92,6 @@ import Testing
 
   #if os(Linux)
     @Test func `after a failed write the file is not finished, also if the disk has room again`() throws {
-      defer { try? files.removeItem(at: folder) }
       try "former".write(toFile: page, atomically: false, encoding: .utf8)
       let output = OutputFile(page)
       let piece = String(repeating: "x", count: 70_000)
@@ -118,7 +113,6 @@ import Testing
   #endif
 
   @Test func `a device or a pipe is written as it is`() throws {
-    defer { try? files.removeItem(at: folder) }
     let states = try Tool.run("states", "--format", "html", "-o", "-").output
     #expect(try Tool.run("states", "--format", "html", "-o", "/dev/stdout").output == states)
     #expect(

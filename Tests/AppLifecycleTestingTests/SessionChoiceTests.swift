@@ -1,6 +1,7 @@
 import AppLifecycle
 import Foundation
 import LifecycleJournal
+import TestFiles
 import TestTraits
 import Testing
 
@@ -8,15 +9,14 @@ import Testing
 
 /// A run that is counted from the end is found in a first reading, and printed in a second one.
 @Suite(.timeLimit(.hang)) struct SessionChoiceTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   @Test(arguments: ["last", "-2"])
   @MainActor func `the same run is chosen if a rotation drops an older one between the two readings`(text: String)
     async throws
   {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; kill", "launch; home; wait:1m; kill", "launch; crash", size: 1)
     let wanted = try Tool.run("log", "--json", "--session", text, path).output
     #expect(wanted.utf8.count > 500)

@@ -4,17 +4,17 @@ import Foundation
 import LifecycleJournal
 import PubSub
 import Scheduling
+import TestFiles
 import TestTraits
 import Testing
 
 /// What `lifecycle sessions` makes of a journal.
 @Suite(.timeLimit(.hang)) struct SessionsToolTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   @Test @MainActor func `sessions says of each run how long it was, in which states, and how it ended`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal(
       "launch; wait:90s; home; wait:2h; open; wait:10s; kill", "launch; wait:1m; crash", "launch; home; wait:4s",
       "home")
@@ -40,7 +40,6 @@ import Testing
   }
 
   @Test @MainActor func `sessions says of a program that vanished how long it ran at least`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; wait:10m; memory; wait:130s", "launch; wait:90s; home; wait:2s")
     let result = try Tool.run(["sessions", path], environment: ["TZ": "UTC"])
     #expect(
@@ -63,7 +62,6 @@ import Testing
   /// The wall clock is set while the program runs.
   @Test(arguments: [-3_600, 86_400])
   func `sessions gives the length of a run whose wall clock was set`(seconds: Int) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let time = Guarded(Duration.zero)
     let facts = RunFacts(
       program: "trips", processID: 7, bootID: "boot",
@@ -86,7 +84,6 @@ import Testing
 
   #if os(Linux)
     @Test func `sessions does not ask the wall clock how long a program has run until now`() throws {
-      defer { try? FileManager.default.removeItem(at: folder) }
       // It began eight seconds ago. Since then the wall clock was set back by an hour.
       let now = RunFacts.ofThisProcess()
       let (wall, up) = (now.wallTime() + .seconds(3_592), (now.uptime() ?? .zero) - .seconds(8))
@@ -102,7 +99,6 @@ import Testing
     }
 
     @Test func `sessions says of a program that runs how long it has run until now`() throws {
-      defer { try? FileManager.default.removeItem(at: folder) }
       // It began eight seconds ago, and has written nothing since it became active.
       let (began, files) = (RunFacts.ofThisProcess().wallTime() - .seconds(8), SystemFiles())
       let facts = RunFacts(program: "trips", processID: 7, bootID: "boot", wallTime: { began })
@@ -128,7 +124,6 @@ import Testing
     }
 
     @Test func `sessions knows a run that goes on`() throws {
-      defer { try? FileManager.default.removeItem(at: folder) }
       let journal = Journal(at: path)
       #expect(try lines(Tool.run("sessions", path).output).last?.hasSuffix("  still running") == true)
       journal.close()

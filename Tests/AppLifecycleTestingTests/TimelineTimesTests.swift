@@ -1,6 +1,7 @@
 import AppLifecycle
 import Foundation
 import LifecycleJournal
+import TestFiles
 import TestTraits
 import Testing
 
@@ -8,9 +9,9 @@ import Testing
 
 /// The times that a timeline gives, and the time at which it learns how the last run ended.
 @Suite(.timeLimit(.hang)) struct TimelineTimesTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   private func header(_ run: String, part: Int = 0, start: Int, at time: Int = 0) -> String {
     #"{"journal":"run","version":1,"run":"\#(run)","part":\#(part),"program":"trips","pid":7,"boot":null,"#
@@ -26,7 +27,6 @@ import Testing
   }
 
   @Test func `a run whose first files were dropped keeps its times since it began`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let (start, days) = (1_795_280_400, 345_600)
     try write([
       header("r", part: 3, start: start, at: days), report(days + 5, "old"),
@@ -42,7 +42,6 @@ import Testing
   }
 
   @Test func `the times of day are right after summer time has ended during a run`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     guard let browser = Browser() else { return }
     // The run begins at 02:30 in summer time. Summer time ends half an hour later.
     try write([header("r", start: 1_792_888_200), report(60, "a"), report(3_600, "b"), report(7_200, "c")])
@@ -71,7 +70,6 @@ import Testing
 
   #if os(Linux)
     @Test func `a program that ends while its journal is read does not run any more`() throws {
-      defer { try? FileManager.default.removeItem(at: folder) }
       let journal = Journal(at: path)
       for (kind, name, state) in [
         (.state, "background", .background), (.delegate, "applicationWillTerminate", .background),
@@ -88,7 +86,6 @@ import Testing
   #endif
 
   @Test func `a selection without a line says that there is nothing to show`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try write([header("r", start: 1_795_280_400), report(1, "a")])
     let page = try Tool.run("timeline", path, "--since", "2027-01-01", "--format", "html", "-o", "-")
     #expect(page.status == 0 && page.output.contains("<p>There is nothing to show.</p>"))

@@ -3,17 +3,17 @@ import AppLifecycleTesting
 import Foundation
 import LifecycleJournal
 import PubSub
+import TestFiles
 import TestTraits
 import Testing
 
 /// What `lifecycle timeline` makes of a journal.
 @Suite(.timeLimit(.hang)) struct TimelineToolTests: JournalToolSuite {
-  let folder: URL
+  let directory: TemporaryDirectory
 
-  init() throws { folder = try Self.makeFolder() }
+  init() throws { directory = try TemporaryDirectory() }
 
   @Test @MainActor func `timeline makes one page that stands alone`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal(
       "launch; wait:1m; scene:open:second; home; wait:1h; open; interrupt:call; kill", "launch", profile: .scenes)
     try add(#"{"t":1.0,"kind":"report","name":"</script><b>\u001b","state":"active","scene":null,"cause":"c"}"# + "\n")
@@ -42,7 +42,6 @@ import Testing
   }
 
   @Test @MainActor func `timeline makes a trace that viewers of traces open`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; wait:1m; home; wait:1h; open; kill", "launch", profile: .scenes)
     let trace = folder.appending(path: "trace.json")
     #expect(try Tool.run("timeline", "--output=\(trace.path)", path).status == 0)
@@ -73,7 +72,6 @@ import Testing
   }
 
   @Test @MainActor func `timeline begins in the middle of a run, with what lasts there`() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch; wait:1m; scene:open:second; home; wait:45m; open", "launch", profile: .scenes)
     let times = ["--since", "2026-11-21T17:30", "--until", "2026-11-21T18:00:30"]
     let page = try Tool.run(
@@ -106,7 +104,6 @@ import Testing
   @Test @MainActor func `timeline does not write over the journal, and leaves no trace of a run that is not there`()
     async throws
   {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch", "launch", size: 600)
     let content = try Data(contentsOf: URL(filePath: path))
     for file in [path, path + ".1"] {

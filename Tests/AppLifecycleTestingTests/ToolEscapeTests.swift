@@ -1,18 +1,16 @@
 import AppLifecycle
 import Foundation
 import LifecycleJournal
+import TestFiles
 import TestTraits
 import Testing
 
 /// No text that comes from outside reaches the terminal with a control character in it.
 @Suite(.timeLimit(.hang)) struct ToolEscapeTests {
-  private let folder: URL
-  private var path: String { folder.appending(path: "trips.jsonl").path }
+  private let directory: TemporaryDirectory
+  private var path: String { directory.file("trips.jsonl") }
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "escapes-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { directory = try TemporaryDirectory() }
 
   /// Every control character: C0, DEL, and C1, among which U+009B begins a sequence as ESC [ does.
   private static let controls = String(
@@ -56,7 +54,6 @@ import Testing
       ["timeline", "-o", "-", "--format", "json"],
     ])
   func `no control character of a journal is printed`(arguments: [String]) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try makeHostileJournal()
     let result = try Tool.run(arguments + [path])
     // A table of runs names none of the texts.
@@ -65,7 +62,6 @@ import Testing
   }
 
   @Test func `what log --json escapes is read as it was written`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try makeHostileJournal()
     let lines = try Tool.run("log", "--json", path).output.split(separator: "\n")
     #expect(lines.count == LifecycleRecord.Kind.allCases.count + 1)
