@@ -315,6 +315,8 @@ static int start(mqtt_connection *connection) {
 
 static int configure(struct mosquitto *client, const mqtt_options *options) {
   int error = mosquitto_threaded_set(client, true);
+  // Each event is a write of its own. Without this, one that follows another waits for the broker's acknowledgement of that one by TCP.
+  if (error == 0) error = mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1);
   if (error == 0) error = mosquitto_max_inflight_messages_set(client, options->most_in_flight);
   if (error == 0 && options->username != NULL) {
     error = mosquitto_username_pw_set(client, options->username, options->password);
@@ -390,6 +392,8 @@ void mqtt_flush(mqtt_connection *connection) {
   sigaddset(&pipe, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, &former);
   int error = connection->is_over ? MOSQ_ERR_SUCCESS : mosquitto_loop_write(connection->client, 1);
+  // The thread finds no socket, and no reason any more.
+  note_error(connection, error);
   bool has_more = mosquitto_want_write(connection->client);
   // While the client disconnects, the library does not report an error.
   bool may_have_failed = error != MOSQ_ERR_SUCCESS || mosquitto_socket(connection->client) < 0;

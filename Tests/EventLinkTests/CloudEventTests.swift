@@ -61,6 +61,9 @@ import Testing
     let extended =
       #"{"specversion":"1.0","id":"1","source":"s","type":"T","datacontenttype":"application/json","data":{"id":5},"x":1}"#
     #expect(try CloudEvent.data(of: Array(extended.utf8), as: OrderPlaced.self).id == 5)
+    let late =
+      #"{"specversion":"1.0","id":"1","source":"s","type":"T","datacontenttype":"application/json","data":{"id":5},"sequence":"3"}"#
+    #expect(try CloudEvent(Array(late.utf8)).number == 3)
   }
 
   @Test func `has data as a coding writes it, in base64 unless it is JSON (10)`() throws {

@@ -3,6 +3,17 @@ import Testing
 
 @testable import EventLink
 
+@Suite struct `A table of what was used lately` {
+  @Test func `keeps at least half of its limit, and at most the limit (12)`() {
+    var table = Recent<Int, Int>(limit: 4)
+    for key in 2...100 {
+      table[key] = key
+      #expect(table[key] == key && table[key - 1] == (key == 2 ? nil : key - 1))
+      #expect(table.keys.count <= 4)
+    }
+  }
+}
+
 @Suite struct `The inbox of links` {
   @Test func `drops the oldest post, but no latest event of a sticky type (6, 8)`() {
     var inbox = LinkHub.Inbox()

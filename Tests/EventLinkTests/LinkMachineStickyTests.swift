@@ -76,6 +76,32 @@ extension `The machine of links` {
     #expect(outputs() == ["post 1", "post 0"])
   }
 
+  /// A connection that ends takes an event and does not write it.
+  @Test mutating func `sends its latest sticky event again that was not written, also at most once (8)`() {
+    machine = LinkMachine(origin: "here")
+    machine.addLink(1, carrying: [machine.addTopic("sticky", type: "Level", quality: .atMostOnce, isSticky: true)])
+    connect()
+    for number in 1...2 { machine.send(.data(one), number: number, on: 0) }
+    machine.didAcknowledge(0, by: 1)
+    #expect(outputs() == ["send 0: sticky 1", "send 1: sticky 2"])
+    machine.didDisconnect(1, 1)
+    machine.didConnect(1, 2, at: now)
+    #expect(outputs() == ["send 2: sticky 2"])
+    machine.didAcknowledge(2, by: 1)
+    machine.didDisconnect(1, 2)
+    machine.didConnect(1, 3, at: now)
+    #expect(outputs() == [])
+  }
+
+  @Test mutating func `counts no sticky event as missed that cannot be encoded, and keeps the one before it (6, 8)`() {
+    machine.send(.data(one), number: 1, on: 2)
+    machine.send(.lost, number: 4, on: 2)
+    machine.didConnect(1, 1, at: now)
+    #expect(outputs() == ["send 0: careful head 0", "send 1: sticky 1"])
+    machine.send(.lost, number: 5, on: 2)
+    #expect(outputs() == [])
+  }
+
   /// Two links of the origin carry the topic.
   @Test mutating func `has a sticky event that comes twice, each time after the removal (8, 9)`() {
     connect()

@@ -369,6 +369,18 @@ import Testing
     #expect(outputs() == ["acknowledged 1", "idle"])
   }
 
+  @Test mutating func `lets what is posted after that wait for the next connection (6)`() {
+    connect()
+    machine.finish(1, 1)
+    #expect(outputs() == ["idle"])
+    for topic in 0...2 { machine.send(.data(one), number: 1, on: topic) }
+    #expect(outputs() == [] && machine.waiting(on: 1) == 2)
+    machine.didDisconnect(1, 1)
+    machine.didConnect(1, 2, at: now)
+    #expect(
+      outputs() == ["send 1: careful head 0", "send 2: careful 1", "send 3: careless 1", "send 4: sticky 1"])
+  }
+
   @Test(arguments: [
     ("", "remove"), ("garbage", "rejected: it is no event of CloudEvents in JSON: the JSON is damaged"),
     (String(repeating: "[", count: 600), "rejected: it is no event of CloudEvents in JSON: the JSON is damaged"),

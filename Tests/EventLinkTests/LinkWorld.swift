@@ -51,11 +51,12 @@ struct LinkWorld {
     random = SplitMix64(seed: seed)
     (retained, bridged) = (Array(repeating: [:], count: brokers), Array(repeating: [], count: brokers))
     areUp = Array(repeating: true, count: brokers)
+    let ofSticky = Bool.random(using: &random) ? LinkQuality.atLeastOnce : .atMostOnce
     for number in 0..<count {
       var machine = LinkMachine(origin: "process-\(number)", limits: limits)
       let carried = topics.map {
-        machine.addTopic(
-          $0, type: $0, quality: $0 == Self.careless ? .atMostOnce : .atLeastOnce, isSticky: $0 == Self.sticky)
+        let quality = $0 == Self.careless ? .atMostOnce : $0 == Self.sticky ? ofSticky : .atLeastOnce
+        return machine.addTopic($0, type: $0, quality: quality, isSticky: $0 == Self.sticky)
       }
       // The first process has a link to each broker, or two to the only one.
       let first = brokers == 1 ? [0, 0] : Array(0..<brokers)

@@ -43,7 +43,9 @@ struct QuickReading {
       bytes.last == UInt8(ascii: "}")
     else { return nil }
     if place == bytes.count - 1 { return event }
-    guard skip(#","datacontenttype":"application/json","data":"#), place < bytes.count - 1 else { return nil }
+    // Where no number stands before the data, one may stand behind it.
+    guard event.number != nil, skip(#","datacontenttype":"application/json","data":"#), place < bytes.count - 1
+    else { return nil }
     return event
   }
 

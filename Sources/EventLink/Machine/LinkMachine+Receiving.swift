@@ -155,13 +155,9 @@ extension LinkMachine {
   /// An event of this process was posted, or the latest one was removed here; the brokers get it later.
   mutating func didPost(_ content: OutgoingTopic.Content, _ number: Int, onSticky topic: String) {
     guard number > latest[topic]?.ownBefore ?? 0 else { return }
-    switch content {
-    case .data:
-      let event = EventIdentity(source: origin, id: Self.id(number, on: topic))
-      latest[topic] = LatestEvent(event: event, links: [])
-    case .removal: latest[topic] = LatestEvent(event: nil, links: [])
-    case .lost: break  // No broker gets it: what they have stays the latest for all others.
-    }
+    var event: EventIdentity?
+    if case .data = content { event = EventIdentity(source: origin, id: Self.id(number, on: topic)) }
+    latest[topic] = LatestEvent(event: event, links: [])
   }
 
   /// An own event has come back from the broker.

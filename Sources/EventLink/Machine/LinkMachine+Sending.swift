@@ -31,6 +31,8 @@ extension LinkMachine {
   /// The event's number grows; numbers that are left out were dropped before.
   mutating func send(_ content: OutgoingTopic.Content, number: Int, on topic: TopicID) {
     if topics[topic].isSticky {
+      // What the brokers have stays the latest event for all others.
+      if case .lost = content { return }
       topics[topic].kept.removeAll()
       didPost(content, number, onSticky: topics[topic].name)
     } else if number > topics[topic].last + 1, topics[topic].quality == .atLeastOnce {
@@ -156,7 +158,7 @@ extension LinkMachine {
   /// A link's connection has been made, and its subscriptions are confirmed.
   mutating func didConnect(_ link: LinkID, _ connection: Int, at now: Duration) {
     guard var lane = links[link] else { return }
-    (lane.isUp, lane.connection) = (true, connection)
+    (lane.isUp, lane.isEnding, lane.connection) = (true, false, connection)
     (lane.inTransit, lane.heads, lane.queue) = (Fifo(), Fifo(), Fifo())
     (lane.requests, lane.isToBeAsked) = (Fifo(), [])
     (lane.resends, lane.resendQueue) = ([:], Fifo())
@@ -164,8 +166,8 @@ extension LinkMachine {
     for topic in lane.progress.keys.sorted() {
       guard var progress = lane.progress[topic] else { continue }
       progress.isQueued = false
-      if topics[topic].quality == .atLeastOnce {
-        // What was in transit may have been lost.
+      if topics[topic].quality == .atLeastOnce || topics[topic].isSticky {
+        // What was in transit may have been lost. The broker must have the latest event of a sticky type, however it is sent.
         progress.sent = progress.acknowledged
         if !topics[topic].isSticky { lane.heads.append(message(.head, upTo: progress.sent, on: topic)) }
       } else {
@@ -193,9 +195,10 @@ extension LinkMachine {
   /// before the connection ended, and what the next one brings is later.
   private mutating func noteOwnLatest(at link: LinkID) {
     for (topic, progress) in links[link]?.progress ?? [:] where topics[topic].isSticky {
-      let done = topics[topic].quality == .atLeastOnce ? progress.acknowledged : progress.sent
       let name = topics[topic].name
-      if done >= topics[topic].last, latest[name]?.links.isEmpty == true { latest[name]?.links.insert(link) }
+      if progress.acknowledged >= topics[topic].last, latest[name]?.links.isEmpty == true {
+        latest[name]?.links.insert(link)
+      }
     }
   }
 
@@ -215,6 +218,7 @@ extension LinkMachine {
     }
     guard !lane.isUp || hasSent && !isInTransit else { return }
     links[link]?.goals = nil
+    links[link]?.isEnding = true
     outputs.append(.idle(link, connection: lane.connection))
   }
 
@@ -251,7 +255,7 @@ extension LinkMachine {
   mutating func pump(_ link: LinkID) { withLane(link) { $0.pump(link, &$1) } }
 
   private mutating func pump(_ link: LinkID, _ lane: inout Lane) {
-    while lane.isUp, lane.inTransit.count < limits.inTransit {
+    while lane.isUp, !lane.isEnding, lane.inTransit.count < limits.inTransit {
       if let message = lane.heads.popFirst() {
         transfer(message, event: 0, on: nil, by: link, &lane)
       } else if let key = lane.requests.popFirst() {

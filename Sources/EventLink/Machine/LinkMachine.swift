@@ -84,6 +84,8 @@ struct Lane: Sendable {
   }
 
   var isUp = false
+  /// Whether all that its end waits for has been sent; what is posted from then on waits for the next connection.
+  var isEnding = false
   /// The number of the latest connection among those of the link.
   var connection = 0
   /// The number of the next message of this link.

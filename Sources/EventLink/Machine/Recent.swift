@@ -14,7 +14,7 @@ struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     set {
       young[key] = newValue
       if !old.isEmpty { old[key] = nil }
-      guard young.count > limit / 2 else { return }
+      guard young.count >= limit / 2 else { return }
       old = young
       young = [:]
     }
