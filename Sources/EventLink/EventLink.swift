@@ -51,6 +51,8 @@ public final class EventLink: Sendable {
     var runs: [OneShot<Bool>] = []
     var closes: [(connection: Int, end: OneShot<Bool>)] = []
     var hasOverflowed = false
+    /// Whether the application ends while the link is up, which names what it has not sent as it is closed.
+    var isLastConnection = false
 
     func isUp(_ number: Int) -> Bool { connection == number && isOpen && reason == nil }
   }
@@ -119,7 +121,7 @@ public final class EventLink: Sendable {
       guard !state.isOpen else { throw LinkError.isOpen }
       (state.isOpen, state.isConnected) = (true, false)
       state.connection += 1
-      (state.reason, state.hasOverflowed) = (nil, false)
+      (state.reason, state.hasOverflowed, state.isLastConnection) = (nil, false, false)
       return state.connection
     }
     await MainActor.run { for fleet in fleets { fleet.linkWillOpen() } }
@@ -214,6 +216,11 @@ public final class EventLink: Sendable {
     guard setClosed(connection) else { return }
     hub.take(.closed(self, connection: connection))
     await tellFleetsOfEnd(of: connection)
+    guard state.withLock({ $0.isLastConnection }), case let count = waitingCount, count > 0 else { return }
+    hub.bus.report(
+      EventBus.HandlerFailure(
+        subscriber: .init(label: "EventLink"), eventName: Application.WillTerminate.name,
+        error: LinkError.notSent(count: count)))
   }
 
   /// Notes that a connection is over; returns false if it was, or there is a later one.
@@ -244,7 +251,10 @@ public final class EventLink: Sendable {
 
   /// Throws if the application ends while events wait for a connection; a link that is up sends them as it is closed.
   private func checkWhetherAllIsSent() throws(LinkError) {
-    let isUp = state.withLock { $0.isOpen && $0.isConnected && $0.reason == nil }
+    let isUp = state.withLock { state in
+      state.isLastConnection = state.isOpen && state.isConnected && state.reason == nil
+      return state.isLastConnection
+    }
     if !isUp, case let count = waitingCount, count > 0 { throw .notSent(count: count) }
   }
 
@@ -282,8 +292,10 @@ public final class EventLink: Sendable {
     guard !fleets.isEmpty else { return }
     let end = hub.clock.now.advanced(by: Fleet.patience)
     let task = hub.tasks.start(seeing: hub.shared) { [weak self, clock = hub.clock] in
-      guard (try? await clock.sleep(until: end)) != nil, let self, isUp(connection) else { return }
-      await MainActor.run { for fleet in self.fleets { fleet.linkHasBeenOpen(self.hub.bus) } }
+      guard (try? await clock.sleep(until: end)) != nil, let self else { return }
+      await MainActor.run {
+        if self.isUp(connection) { for fleet in self.fleets { fleet.linkHasBeenOpen(self.hub.bus) } }
+      }
     }
     judging.withLock { $0 = task }
   }

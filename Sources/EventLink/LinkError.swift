@@ -14,7 +14,7 @@ public enum LinkError: Error, Sendable, Hashable {
   case isNotOpen
   /// The connection has ended.
   case connectionEnded(reason: String)
-  /// The application has ended while events waited for a connection; they are lost.
+  /// The application has ended before the broker had taken these events; they are lost.
   case notSent(count: Int)
 }
 
@@ -33,7 +33,7 @@ extension LinkError: CustomStringConvertible {
     case .isOpen: "the link is open already"
     case .isNotOpen: "the link is not open"
     case .connectionEnded(let reason): "the connection of the link has ended: \(reason)"
-    case .notSent(let count): "\(count) events had not reached the broker, because the link was down; they are lost"
+    case .notSent(let count): "the broker had not taken \(count) events when the application ended; they are lost"
     }
   }
 }

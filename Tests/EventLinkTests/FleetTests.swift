@@ -100,6 +100,27 @@ import Testing
     #expect(other.members.map(\.state) == [.running(.active)])
   }
 
+  /// The life of which the fleet hears only this came and went while its link was down.
+  @Test(arguments: ["quit", "crash"])
+  func `shows that a process has vanished that started again while the fleet's link was down (13)`(end: String)
+    async throws
+  {
+    let watcher = try Process(broker.transport(), while: .foreground) { try $0.follow(fleet, on: "shop/+") }
+    let till = try member("till", while: .running)
+    for process in [watcher, till] { try await process.system.play("launch") }
+    if end == "quit" { try await till.system.play("quit") }
+    try await settle(watcher)
+    let former = try #require(fleet.members.first)
+    try await watcher.system.play("home")
+    #expect(!fleet.isCurrent)
+    if end == "crash" { try await till.system.play("crash") }
+    let second = try member("till", while: .running)
+    try await second.system.play("launch; wait:1s; crash")
+    try await watcher.system.play("open; wait:1s")
+    #expect(fleet.members.map(\.state) == [.vanished])
+    #expect(fleet.members.first?.birth != former.birth)
+  }
+
   @Test func `shows the process itself, and not its former life`() async throws {
     func start() throws -> Process {
       try Process(broker.transport()) { link in

@@ -79,6 +79,23 @@ private final class SilentTransport: LinkTransport {
     #expect(await transport.topics(8).dropFirst(5).filter { $0 == "orders" }.count == 2)
   }
 
+  @Test func `acknowledges nothing, and is lost as the process ends, takes events with it that are named (6)`()
+    async throws
+  {
+    let process = try Process(transport) { link in
+      try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+    }
+    try process.system.application.manage("other", while: .running) {
+    } release: { [transport, clock = process.system.clock] in
+      try await clock.sleep(for: .seconds(1))
+      transport.say(.closed(reason: "gone"))
+    }
+    try await process.system.play("launch")
+    process.bus.post(OrderPlaced(id: 1))
+    try await process.system.play("wait:1s; kill")
+    #expect(process.take() == ["order 1", "lost 1 at the end"])
+  }
+
   @Test func `does not bring what is missing is given up after the patience of the link (4)`() async throws {
     var options = EventLink.Options()
     options.patience = .seconds(2)

@@ -52,6 +52,19 @@ import Testing
     #expect(process.take() == ["order 1", "lost 1 at the end"])
   }
 
+  @Test func `names them also if the connection breaks as the resources are released`() async throws {
+    let process = try Process(broker.transport()) { link in
+      try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+    }
+    try process.system.application.manage("order", while: .running) {
+    } release: { [broker, bus = process.bus] in
+      broker.isDown = true
+      bus.post(OrderPlaced(id: 1))
+    }
+    try await process.system.play("launch; kill")
+    #expect(process.take() == ["order 1", "lost 1 at the end"])
+  }
+
   @Test func `loses nothing if the link is up`() async throws {
     let process = try Process(broker.transport()) { link in
       try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
@@ -95,6 +108,7 @@ import Testing
 /// Two types on topics that overlap.
 @MainActor @Suite(.timeLimit(.hang)) struct `Filters that overlap` {
   private struct Reading: BusEvent, Codable, Hashable { var value: Int }
+  private struct Humidity: BusEvent, StickyEvent, Codable { var percent: Int }
   private struct Warning: BusEvent, Codable, Hashable {
     var value: Int
     var text: String
@@ -124,5 +138,26 @@ import Testing
     }
     try await process.system.play("wait:1s")
     #expect(seen.withLock { $0 } == ["reading 0", "warning 1", "reading 2", "warning 2"])
+  }
+
+  @Test func `lose only the event that a peer removes, and no other type's (9)`() async throws {
+    let broker = MemoryBroker()
+    let process = try Process(broker.transport()) { link in
+      try link.receive(Temperature.self, as: "rooms/#")
+      try link.receive(Humidity.self, as: "rooms/+/humidity")
+    }
+    let peer = try Process(broker.transport()) { link in
+      try link.send(Temperature.self, as: "rooms/1/temperature")
+      try link.send(Humidity.self, as: "rooms/1/humidity")
+    }
+    for process in [process, peer] { try await process.system.play("launch") }
+    peer.bus.post(Temperature(degrees: 20))
+    peer.bus.post(Humidity(percent: 40))
+    for process in [peer, process] { try await process.system.play("wait:1s") }
+    #expect(process.bus.latest(of: Humidity.self)?.percent == 40)
+    peer.link.removeLatest(of: Humidity.self)
+    for process in [peer, process] { try await process.system.play("wait:1s") }
+    #expect(process.bus.latest(of: Humidity.self) == nil)
+    #expect(process.bus.latest(of: Temperature.self)?.degrees == 20)
   }
 }

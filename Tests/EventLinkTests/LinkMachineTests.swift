@@ -393,6 +393,10 @@ import Testing
       #"{"specversion":"1.0","id":"","source":"x","type":"y"}"#, "rejected: its id, source or type is empty or too long"
     ),
     (
+      #"{"specversion":"1.0","id":"1","source":"x","type":"\#(String(repeating: "y", count: 1_023))"}"#,
+      "rejected: its id, source or type is empty or too long"
+    ),
+    (
       #"{"specversion":"1.0","id":"1","type":"y"}"#,
       "rejected: it is no event of CloudEvents in JSON: “source” is missing"
     ),

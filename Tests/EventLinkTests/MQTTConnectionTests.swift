@@ -72,6 +72,21 @@
       await transport.disconnect()
     }
 
+    @Test func `asks for no longer keep-alive than MQTT knows`() async throws {
+      let bytes = Guarded<[UInt8]>([])
+      let isOver = OneShot<Bool>()
+      let broker = try HandmadeBroker { connection in
+        bytes.withLock { $0 = HandmadeBroker.readAll(connection) }
+        isOver.settle(true)
+      }
+      let transport = MQTTTransport(
+        host: "127.0.0.1", port: Int(broker.port), keepAlive: .seconds(100_000), patience: .seconds(60))
+      try await transport.connect(will: nil) { _ in }
+      await transport.disconnect()
+      #expect(await isOver.value)
+      #expect(bytes.withLock { $0.dropFirst(10).prefix(2) } == [0xFF, 0xFF])
+    }
+
     @Test func `says with which error it ended, also if a publisher met it`() async throws {
       let (hasBegun, mayReset, mayGoOn) = (OneShot<Bool>(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let broker = try HandmadeBroker(sending: [0x30, 4, 0, 1, 0x74, 0x78]) { connection in

@@ -1,4 +1,5 @@
 #if MQTT
+  import Glibc
   import PseudoTerminal
   import Testing
 
@@ -13,6 +14,17 @@
       try await withTemporaryDirectory { directory in
         try directory.write(text, to: "password")
         #expect(try MQTTTransport.firstLine(of: directory.file("password")) == password)
+      }
+    }
+
+    /// Another one would be sent, and the broker would say that it is wrong.
+    @Test func `is no password in Latin-1`() async throws {
+      try await withTemporaryDirectory { directory in
+        try directory.write("", to: "password")
+        let file = fopen(directory.file("password"), "w")
+        for byte: Int32 in [0x67, 0x72, 0xFC, 0x6E] { fputc(byte, file) }
+        fclose(file)
+        #expect(throws: MQTTError.self) { try MQTTTransport.firstLine(of: directory.file("password")) }
       }
     }
 

@@ -75,7 +75,7 @@ public import PubSub
   public internal(set) var isCurrent = false
   /// The members that have a connection, as far as the broker has announced it.
   @ObservationIgnored private var connected: Set<String> = []
-  /// Those of them that the broker has not announced again since the link was opened.
+  /// The members that the broker has not announced again since the link was opened.
   @ObservationIgnored private var unconfirmed: Set<String> = []
 
   /// Makes a fleet without members.
@@ -93,11 +93,11 @@ public import PubSub
       return bus.post(MemberDidChange(fleet: self, member: nil, former: former), from: self)
     }
     let birth = announcement.birth.cut(toScalars: Self.longest)
-    // The broker may be late to notice that a connection is lost, when the process has long made another one.
-    // Nor may it see that one has ended in order, if it writes to the connection then.
+    // The broker may be late to notice that a connection is lost, when the process has long made another one. But what it announces first
+    // of all is what it keeps. Nor may it see that a connection has ended in order, if it writes to it then.
     if announcement.state == Announcement.vanished, let former {
-      if former.birth != birth { return }
-      if case .ended = former.state { return }
+      if former.birth != birth, !unconfirmed.contains(topic) { return }
+      if former.birth == birth, case .ended = former.state { return }
     }
     guard place != nil || members.count < Self.most else {
       return bus.post(EventLink.DidReject(topic: topic, reason: "the fleet has \(Self.most) members already"))
@@ -126,7 +126,7 @@ public import PubSub
   }
 
   /// The link is about to be opened; what the broker announces from now on is true now.
-  func linkWillOpen() { (isCurrent, unconfirmed) = (false, connected) }
+  func linkWillOpen() { (isCurrent, unconfirmed) = (false, Set(members.map(\.id))) }
 
   /// The link has been open for so long that the broker has announced what it keeps, and each process has connected again.
   ///

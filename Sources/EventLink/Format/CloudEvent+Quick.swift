@@ -39,7 +39,7 @@ struct QuickReading {
       guard let text = string(), let number = CloudEvent.number(text) else { return nil }
       event.number = number
     }
-    guard !id.isEmpty, !source.isEmpty, !type.isEmpty, source.utf8.count + id.utf8.count <= 1_024,
+    guard !id.isEmpty, !source.isEmpty, !type.isEmpty, source.utf8.count + id.utf8.count + type.utf8.count <= 1_024,
       bytes.last == UInt8(ascii: "}")
     else { return nil }
     if place == bytes.count - 1 { return event }

@@ -88,7 +88,7 @@ extension CloudEvent {
       throw LinkFormatError("it is of version \(attributes.specversion.cut(toScalars: 20)) of CloudEvents, and not 1.0")
     }
     guard !attributes.id.isEmpty, !attributes.source.isEmpty, !attributes.type.isEmpty,
-      attributes.source.utf8.count + attributes.id.utf8.count <= 1_024
+      (attributes.source + attributes.id + attributes.type).utf8.count <= 1_024
     else { throw LinkFormatError("its id, source or type is empty or too long") }
     (id, source, type) = (attributes.id, attributes.source, attributes.type)
     number = attributes.sequence.flatMap { Self.number($0) }

@@ -64,6 +64,8 @@ extension LinkHub {
     guard case .transport(_, let lane, let connection) = input, let link = link(lane), link.mayOverflow(connection)
     else { return }
     tasks.start(seeing: shared) { [self] in
+      // The link may have been closed and opened again before the task began.
+      guard link.isUp(connection) else { return }
       await link.transport.disconnect()
       take(.transport(.closed(reason: "messages arrive faster than they are posted"), lane, connection: connection))
     }
@@ -228,7 +230,10 @@ extension LinkHub {
       switch output {
       case .send(let message, let number, let lane): link(lane)?.transport.publish(message, number: number)
       case .post(let topic, let payload): await post(payload, from: topic)
-      case .removeLatest(let topic): for receiver in receivers(of: topic) { await receiver.removeLatest(bus, topic) }
+      case .removeLatest(let topic, let type):
+        let receivers = receivers(of: topic)
+        let named = receivers.filter { $0.name == type }
+        for receiver in named.isEmpty ? receivers : named { await receiver.removeLatest(bus, topic) }
       case .missed(let topic, let origin, let count):
         bus.post(EventLink.DidMiss(topic: topic, origin: origin, count: count))
       case .dropped(let topic, let count, let lane):

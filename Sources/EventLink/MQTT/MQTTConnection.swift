@@ -121,7 +121,7 @@
       return true
     }
 
-    func untilEnded() async throws { try? await wait(for: .ended) }
+    func untilEnded() async { try? await wait(for: .ended) }
 
     /// Asks the thread to end the connection.
     func end(inOrder: Bool) {

@@ -59,7 +59,7 @@
     ///   - port: its port; nil for 8883 with TLS, and 1883 without.
     ///   - security: how the connection is encrypted.
     ///   - credentials: the program's name and password; nil for none.
-    ///   - keepAlive: the time after which the broker is asked for a sign of life, in whole seconds from 5 s. It takes a
+    ///   - keepAlive: the time after which the broker is asked for a sign of life, in whole seconds from 5 s to 65,535 s. It takes a
     ///     program for dead, and sends its will, after one and a half times as long.
     ///   - patience: the longest time that a connection and its subscriptions may take.
     public convenience init(
@@ -94,7 +94,8 @@
     ) async throws {
       let password = try credentials.map { try Self.firstLine(of: $0.passwordFile) }
       var settings = MQTTConnection.Settings(
-        host: host, port: port, keepAlive: Int(keepAlive.components.seconds), lookInterval: lookInterval, will: will)
+        host: host, port: port, keepAlive: Int(min(keepAlive.components.seconds, 65_535)), lookInterval: lookInterval,
+        will: will)
       settings.user = credentials.map { ($0.name, password ?? "") }
       switch security {
       case .none: break
@@ -103,8 +104,9 @@
         settings.tls = .init(authorities: authorities, certificate: certificate, key: key)
       }
       let connection = try MQTTConnection(settings, receive)
-      self.connection.withLock { $0 }?.end(inOrder: false)
-      self.connection.withLock { $0 = connection }
+      var other: MQTTConnection? = connection
+      self.connection.withLock { swap(&$0, &other) }
+      other?.end(inOrder: false)
       do {
         try await waiting(for: .connected, "the broker’s answer", connection) { try await connection.untilConnected() }
       } catch {
@@ -144,7 +146,7 @@
       let clear = TimerThread.shared.set(after: farewell, on: .continuous) {
         connection.end(because: "the broker does not end the connection")
       }
-      try? await connection.untilEnded()
+      await connection.untilEnded()
       clear()
     }
 
@@ -168,8 +170,10 @@
       guard fgets(&bytes, Int32(bytes.count), file) != nil else { throw MQTTError("there is no password in \(path)") }
       var line = bytes.prefix { $0 != 0 && $0 != CChar(bitPattern: UInt8(ascii: "\n")) }.map { UInt8(bitPattern: $0) }
       if line.last == UInt8(ascii: "\r") { line.removeLast() }
-      guard line.count <= 65_535 else { throw MQTTError("the password in \(path) has more than 65,535 bytes") }
-      return String(decoding: line, as: UTF8.self)
+      guard line.count <= 65_535, let text = String(validating: line, as: UTF8.self) else {
+        throw MQTTError("the password in \(path) has more than 65,535 bytes, or is not in UTF-8")
+      }
+      return text
     }
   }
 

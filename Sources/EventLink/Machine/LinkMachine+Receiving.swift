@@ -40,15 +40,12 @@ struct Gap: Sendable {
 struct EventIdentity: Hashable, Sendable {
   let source: String
   let id: String
-
-  init(source: String, id: String) { (self.source, self.id) = (source, id) }
-  init(_ event: CloudEvent) { self.init(source: event.source, id: event.id) }
 }
 
 /// What the bus has as the latest event of a sticky topic.
 struct LatestEvent: Sendable {
   /// The event; nil if it was removed.
-  let event: EventIdentity?
+  let event: CloudEvent?
   /// The links whose broker has given it, or has taken it away; none as long as no broker has the own event.
   ///
   /// Whatever such a link brings next is later in the order of its broker.
@@ -70,13 +67,14 @@ extension LinkMachine {
   ///   - now: the present time.
   mutating func receive(_ message: LinkMessage, isSticky: Bool, by link: LinkID, at now: Duration) {
     if message.payload.isEmpty {
+      let type = latest[message.topic]?.event?.type
       // Of a topic that is not known as a sticky one, no link has brought anything that is later.
       if latest[message.topic] != nil {
         guard isLatestAgain(nil, on: message.topic, by: link) else { return }
       } else if isSticky {
         latest[message.topic] = LatestEvent(event: nil, links: [link])
       }
-      return outputs.append(.removeLatest(topic: message.topic))
+      return outputs.append(.removeLatest(topic: message.topic, type: type))
     }
     guard message.payload.count <= Self.longestPayload else {
       return reject(message, "it has more than 1 MiB, the most that a link takes")
@@ -98,10 +96,10 @@ extension LinkMachine {
     }
     guard let number = event.number else {
       guard event.control == nil else { return reject(message, "it has no number") }
-      let name = EventIdentity(event)
+      let name = EventIdentity(source: event.source, id: event.id)
       if foreign[name] == nil {
         foreign[name] = true
-        if isSticky { latest[message.topic] = LatestEvent(event: name, links: [link]) }
+        if isSticky { latest[message.topic] = LatestEvent(event: event, links: [link]) }
       } else {
         guard isSticky, isPostedAgain(event, on: message.topic, by: link) else { return }
       }
@@ -128,7 +126,7 @@ extension LinkMachine {
   ///   - topic: the topic.
   ///   - link: the link that brings it.
   /// - Returns: whether it is, and is noted.
-  private mutating func isLatestAgain(_ event: EventIdentity?, on topic: String, by link: LinkID) -> Bool {
+  private mutating func isLatestAgain(_ event: CloudEvent?, on topic: String, by link: LinkID) -> Bool {
     guard var present = latest[topic] else { return false }
     let isAnother = present.event != event
     guard !isAnother || present.links.contains(link) else { return false }
@@ -143,20 +141,19 @@ extension LinkMachine {
   /// Fleets take an announcement again that still is the latest: one that the broker gives again on a new connection holds. What is
   /// the latest may have been forgotten, among many topics; then the broker has it.
   private mutating func isPostedAgain(_ event: CloudEvent, on topic: String, by link: LinkID) -> Bool {
-    let name = EventIdentity(event)
     if latest[topic] == nil {
-      latest[topic] = LatestEvent(event: name, links: [link])
+      latest[topic] = LatestEvent(event: event, links: [link])
       return true
     }
-    let stillHolds = event.type == Announcement.type && latest[topic]?.event == name
-    return isLatestAgain(name, on: topic, by: link) || stillHolds
+    let stillHolds = event.type == Announcement.type && latest[topic]?.event == event
+    return isLatestAgain(event, on: topic, by: link) || stillHolds
   }
 
   /// An event of this process was posted, or the latest one was removed here; the brokers get it later.
-  mutating func didPost(_ content: OutgoingTopic.Content, _ number: Int, onSticky topic: String) {
+  mutating func didPost(_ content: OutgoingTopic.Content, _ number: Int, onSticky topic: String, type: String) {
     guard number > latest[topic]?.ownBefore ?? 0 else { return }
-    var event: EventIdentity?
-    if case .data = content { event = EventIdentity(source: origin, id: Self.id(number, on: topic)) }
+    var event: CloudEvent? = CloudEvent(id: Self.id(number, on: topic), source: origin, type: type, number: number)
+    if case .removal = content { event = nil }
     latest[topic] = LatestEvent(event: event, links: [])
   }
 
@@ -167,11 +164,10 @@ extension LinkMachine {
     _ event: CloudEvent, _ message: LinkMessage, isSticky: Bool, by link: LinkID
   ) {
     guard isSticky else { return }
-    let name = EventIdentity(event)
     // Instead of an earlier one, the later one that has replaced it here is posted as it comes back.
     let isLatest = topics.contains { $0.name == message.topic && $0.last == event.number }
     let isBack =
-      (isLatest || latest[message.topic]?.event == name) && isLatestAgain(name, on: message.topic, by: link)
+      (isLatest || latest[message.topic]?.event == event) && isLatestAgain(event, on: message.topic, by: link)
     if event.type == Announcement.type || isBack {
       outputs.append(.post(topic: message.topic, payload: message.payload))
     }
@@ -205,7 +201,7 @@ extension LinkMachine {
     // What a sticky type leaves out has been replaced. Of any other type it is missed, also if no more can be held back.
     if isSticky {
       topic.last = number - 1
-      latest[key.topic] = LatestEvent(event: EventIdentity(event), links: [link])
+      latest[key.topic] = LatestEvent(event: event, links: [link])
     } else {
       skip(upTo: number - 1, &topic, key)
     }

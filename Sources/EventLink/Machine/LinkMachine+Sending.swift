@@ -34,7 +34,7 @@ extension LinkMachine {
       // What the brokers have stays the latest event for all others.
       if case .lost = content { return }
       topics[topic].kept.removeAll()
-      didPost(content, number, onSticky: topics[topic].name)
+      didPost(content, number, onSticky: topics[topic].name, type: topics[topic].type)
     } else if number > topics[topic].last + 1, topics[topic].quality == .atLeastOnce {
       topics[topic].kept.append((number - 1, .lost))
     }

@@ -24,8 +24,8 @@ struct LinkMachine: Sendable {
     case send(LinkMessage, number: UInt64, by: LinkID)
     /// Post an event that arrived on a topic.
     case post(topic: String, payload: [UInt8])
-    /// Remove the latest event of the type that a topic has.
-    case removeLatest(topic: String)
+    /// Remove the latest event of a type that a topic has; of each such type if it is not known.
+    case removeLatest(topic: String, type: String?)
     case missed(topic: String, origin: String, count: Int)
     case dropped(TopicID, count: Int, by: LinkID)
     case acknowledged(TopicID, through: Int, by: LinkID)
