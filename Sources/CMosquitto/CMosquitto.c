@@ -116,7 +116,7 @@ bool mqtt_defer(void *job) {
   return true;
 }
 
-static void drop(mqtt_connection *connection) {
+void mqtt_release(mqtt_connection *connection) {
   if (atomic_fetch_sub(&connection->references, 1) != 1) return;
   mosquitto_destroy(connection->client);
   pthread_mutex_destroy(&connection->access);
@@ -145,13 +145,15 @@ static int wait_for(mqtt_connection *connection, int socket, short events, int m
   return files[0].revents;
 }
 
-// Reads until nothing is left, also of what TLS has decrypted, which poll does not see. `has_more` says that it stopped before.
+// Reads until nothing is left, also of what TLS has decrypted, which poll does not see. `has_more` says that it stopped before: what comes
+// after a pause is handed on before it looks for more.
 //
 // The library itself stops where errno is EAGAIN after a packet, also if a callback has left it so.
 static int read_all(mqtt_connection *connection, bool *has_more) {
   int silent = 0;
+  int most = *has_more ? 100 : 1;
   *has_more = false;
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < most; round++) {
     connection->has_reported = false;
     errno = 0;
     int error = mosquitto_loop_read(connection->client, 1);
@@ -177,22 +179,9 @@ static void drain(mqtt_connection *connection, int socket) {
   close(socket);
 }
 
-// Runs a job with SIGPIPE as the program's other threads have it; the thread blocks the signal for the library's writes.
-static void run_with_pipe(mqtt_connection *connection, void *job) {
-  sigset_t pipe, pending;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  sigpending(&pending);
-  struct timespec none = {0, 0};
-  if (sigismember(&pending, SIGPIPE)) sigtimedwait(&pipe, NULL, &none);
-  pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
-  connection->events.run(connection->events.context, job);
-  pthread_sigmask(SIG_BLOCK, &pipe, NULL);
-}
-
 // Runs what was deferred while the thread read; returns false if another thread has taken over meanwhile. `access` is held before and,
 // unless that has happened, after.
-static bool run_deferred(mqtt_connection *connection) {
+static bool run_deferred(mqtt_connection *connection, bool may_have_failed) {
   void *job = deferred;
   if (job == NULL) return true;
   deferred = NULL;
@@ -203,7 +192,15 @@ static bool run_deferred(mqtt_connection *connection) {
   pthread_mutex_unlock(&connection->access);
   // An order to end that came before could not relieve this thread yet.
   if (atomic_load(&connection->end) != 0) mqtt_relieve(connection);
-  run_with_pipe(connection, job);
+  // The job has SIGPIPE as the program's other threads have it; the thread blocks the signal for the library's writes.
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  struct timespec none = {0, 0};
+  if (may_have_failed) sigtimedwait(&pipe, NULL, &none);
+  pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
+  connection->events.run(connection->events.context, job);
+  pthread_sigmask(SIG_BLOCK, &pipe, NULL);
   pthread_mutex_lock(&connection->duty);
   bool serves = connection->server == number;
   if (serves) connection->runs_job = false;
@@ -270,7 +267,7 @@ static int serve(mqtt_connection *connection) {
       reads = false;
       note_error(connection, error);
       // Before the acknowledgements are written: an event that is alone arrives sooner.
-      if (!run_deferred(connection)) return relieved;
+      if (!run_deferred(connection, error != MOSQ_ERR_SUCCESS)) return relieved;
     }
     // The library takes the end of a connection for a pause, as long as TLS is being agreed upon.
     bool may_be_paused = connection->is_accepted && !connection->is_leaving;
@@ -294,7 +291,7 @@ static void *run(void *argument) {
     connection->events.closed(connection->events.context, connection->reason);
   }
   if (atomic_fetch_sub(&connection->threads, 1) == 1) connection->events.release(connection->events.context);
-  drop(connection);
+  mqtt_release(connection);
   return NULL;
 }
 
@@ -341,7 +338,7 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   // The library ignores SIGPIPE for the whole process, which its children would inherit; its thread here blocks the signal.
   struct sigaction former;
   sigaction(SIGPIPE, NULL, &former);
-  connection->client = mosquitto_new(options->client, true, connection);
+  connection->client = mosquitto_new(NULL, true, connection);
   sigaction(SIGPIPE, &former, NULL);
   connection->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   connection->host = strdup(options->host);
@@ -366,7 +363,7 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   }
   *reason = error == MOSQ_ERR_ERRNO ? strerror(errno) : mosquitto_strerror(error);
   atomic_store(&connection->references, 1);
-  drop(connection);
+  mqtt_release(connection);
   return NULL;
 }
 
@@ -430,11 +427,6 @@ bool mqtt_relieve(mqtt_connection *connection) {
   bool is_relieved = !connection->runs_job;
   pthread_mutex_unlock(&connection->duty);
   return is_relieved;
-}
-
-void mqtt_release(mqtt_connection *connection) {
-  if (atomic_load(&connection->end) == 0) mqtt_end(connection, false);
-  drop(connection);
 }
 
 const char *mqtt_text_of_error(int error) {

@@ -28,7 +28,6 @@ typedef struct {
 typedef struct {
   const char *host;
   int port;
-  const char *client;      // NULL: a name that the library makes up
   int keep_alive;          // seconds
   const char *username;    // NULL: none
   const char *password;    // NULL: none
@@ -67,7 +66,7 @@ bool mqtt_relieve(mqtt_connection *connection);
 // Asks the thread to end the connection: in order, after what was published has been written, or at once.
 void mqtt_end(mqtt_connection *connection, bool in_order);
 
-// Releases the connection, which ends at once if it lasts.
+// Releases the connection, which has ended.
 void mqtt_release(mqtt_connection *connection);
 
 const char *mqtt_text_of_error(int error);

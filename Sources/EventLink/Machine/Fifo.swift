@@ -20,7 +20,7 @@ struct Fifo<Element> {
     defer {
       elements[head] = nil
       head += 1
-      if head > 64, head * 2 > elements.count {
+      if head == elements.count || head > 64 && head * 2 > elements.count {
         elements.removeFirst(head)
         head = 0
       }

@@ -160,9 +160,7 @@ extension LinkMachine {
   /// An own event has come back from the broker.
   ///
   /// It is posted where something else has taken its place here, and not at the broker. A fleet shows its own process, too.
-  private mutating func didHearOwn(
-    _ event: CloudEvent, _ message: LinkMessage, isSticky: Bool, by link: LinkID
-  ) {
+  private mutating func didHearOwn(_ event: CloudEvent, _ message: LinkMessage, isSticky: Bool, by link: LinkID) {
     guard isSticky else { return }
     // Instead of an earlier one, the later one that has replaced it here is posted as it comes back.
     let isLatest = topics.contains { $0.name == message.topic && $0.last == event.number }
@@ -249,6 +247,7 @@ extension LinkMachine {
 
   /// Posts what is held and no longer too early.
   private mutating func postHeld(_ topic: inout IncomingTopic, _ key: IncomingTopic.Key) {
+    guard !gaps.isEmpty else { return }
     while let payload = takeHeld(topic.last + 1, key) {
       topic.last += 1
       outputs.append(.post(topic: key.topic, payload: payload))
