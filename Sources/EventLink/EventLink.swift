@@ -291,11 +291,9 @@ public final class EventLink: Sendable {
   private func judgeFleets(_ connection: Int) {
     guard !fleets.isEmpty else { return }
     let end = hub.clock.now.advanced(by: Fleet.patience)
-    let task = hub.tasks.start(seeing: hub.shared) { [weak self, clock = hub.clock] in
-      guard (try? await clock.sleep(until: end)) != nil, let self else { return }
-      await MainActor.run {
-        if self.isUp(connection) { for fleet in self.fleets { fleet.linkHasBeenOpen(self.hub.bus) } }
-      }
+    let task = hub.tasks.start(seeing: hub.shared) { @MainActor [weak self, clock = hub.clock] in
+      guard (try? await clock.sleep(until: end)) != nil, let self, isUp(connection) else { return }
+      for fleet in fleets { fleet.linkHasBeenOpen(hub.bus) }
     }
     judging.withLock { $0 = task }
   }

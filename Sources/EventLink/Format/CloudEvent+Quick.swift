@@ -18,7 +18,17 @@ struct QuickReading {
   static func read(_ payload: [UInt8]) -> CloudEvent? {
     payload.withUnsafeBytes { bytes in
       var reading = QuickReading(bytes)
-      return reading.read()
+      guard let places = reading.places(), let id = reading.text(places.id), let source = reading.text(places.source),
+        let type = reading.text(places.type), !id.isEmpty, !source.isEmpty, !type.isEmpty,
+        id.utf8.count + source.utf8.count + type.utf8.count <= 1_024
+      else { return nil }
+      var event = CloudEvent(id: id, source: source, type: type)
+      if let sequence = places.sequence {
+        guard let text = reading.text(sequence), let number = CloudEvent.number(text) else { return nil }
+        event.number = number
+      }
+      // Where no number stands before the data, one may stand behind it.
+      return places.data == nil || event.number != nil ? event : nil
     }
   }
 
@@ -26,38 +36,24 @@ struct QuickReading {
   static func data(of payload: [UInt8]) -> Range<Int>? {
     payload.withUnsafeBytes { bytes in
       var reading = QuickReading(bytes)
-      return reading.dataRange()
+      return reading.places()?.data
     }
   }
 
-  private mutating func read() -> CloudEvent? {
+  private typealias Places = (
+    id: Range<Int>, source: Range<Int>, type: Range<Int>, sequence: Range<Int>?, data: Range<Int>?
+  )
+
+  private mutating func places() -> Places? {
     guard skip(#"{"specversion":"1.0","id":"#), let id = string(), skip(#","source":"#), let source = string(),
       skip(#","type":"#), let type = string()
     else { return nil }
-    var event = CloudEvent(id: id, source: source, type: type)
-    if skip(#","sequence":"#) {
-      guard let text = string(), let number = CloudEvent.number(text) else { return nil }
-      event.number = number
-    }
-    guard !id.isEmpty, !source.isEmpty, !type.isEmpty, source.utf8.count + id.utf8.count + type.utf8.count <= 1_024,
-      bytes.last == UInt8(ascii: "}")
-    else { return nil }
-    if place == bytes.count - 1 { return event }
-    // Where no number stands before the data, one may stand behind it.
-    guard event.number != nil, skip(#","datacontenttype":"application/json","data":"#), place < bytes.count - 1
-    else { return nil }
-    return event
-  }
-
-  private mutating func dataRange() -> Range<Int>? {
-    guard skip(#"{"specversion":"1.0","id":"#), skipString(), skip(#","source":"#), skipString(),
-      skip(#","type":"#), skipString()
-    else { return nil }
-    if skip(#","sequence":"#), !skipString() { return nil }
-    guard skip(#","datacontenttype":"application/json","data":"#), place < bytes.count - 1,
-      bytes.last == UInt8(ascii: "}")
-    else { return nil }
-    return place..<bytes.count - 1
+    let isNumbered = skip(#","sequence":"#)
+    let sequence = isNumbered ? string() : nil
+    guard !isNumbered || sequence != nil, bytes.last == UInt8(ascii: "}") else { return nil }
+    if place == bytes.count - 1 { return (id, source, type, sequence, nil) }
+    guard skip(#","datacontenttype":"application/json","data":"#), place < bytes.count - 1 else { return nil }
+    return (id, source, type, sequence, place..<bytes.count - 1)
   }
 
   private mutating func skip(_ text: StaticString) -> Bool {
@@ -69,22 +65,20 @@ struct QuickReading {
     return true
   }
 
-  /// A string in quotes without escapes and control characters.
-  private mutating func string() -> String? {
-    let start = place + 1
-    guard skipString() else { return nil }
-    return String(validating: bytes[start..<place - 1].bindMemory(to: UInt8.self), as: UTF8.self)
+  private func text(_ place: Range<Int>) -> String? {
+    String(validating: bytes[place].bindMemory(to: UInt8.self), as: UTF8.self)
   }
 
-  private mutating func skipString() -> Bool {
-    guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return false }
+  /// The place of a string in quotes without escapes and control characters.
+  private mutating func string() -> Range<Int>? {
+    guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return nil }
     var end = place + 1
     while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-      guard bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\\") else { return false }
+      guard bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\\") else { return nil }
       end += 1
     }
-    guard end < bytes.count else { return false }
-    place = end + 1
-    return true
+    guard end < bytes.count else { return nil }
+    defer { place = end + 1 }
+    return place + 1..<end
   }
 }

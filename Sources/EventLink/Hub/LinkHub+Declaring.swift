@@ -36,15 +36,8 @@ extension LinkHub {
     _ subscribe: (EventBus, @escaping @Sendable (E) -> Void) -> EventBus.Subscription
   ) throws(LinkError) -> LinkMachine.TopicID {
     let isSticky = type is any StickyEvent.Type
-    let (number, isNew) = machine.withLock { machine in
-      let count = machine.topics.count
-      let number = machine.addTopic(
-        topic, type: type.name.rawValue, quality: quality, isSticky: isSticky, mediaType: coding?.mediaType)
-      // Before another thread can find the topic.
-      if number == count { inbox.withLock { $0.numbers.append(.init(isSticky: isSticky)) } }
-      return (number, number == count)
-    }
-    guard machine.withLock({ $0.topics[number].quality }) == quality else { throw .twoQualities(topic: topic) }
+    let (number, isNew, known) = addTopic(topic, type.name.rawValue, quality, isSticky, coding?.mediaType)
+    guard known == quality else { throw .twoQualities(topic: topic) }
     guard isNew else { return number }
     let subscription = subscribe(bus) { [weak self] event in
       guard let self, !LinkPassage.isUnderWay(on: bus) else { return }
@@ -56,10 +49,18 @@ extension LinkHub {
 
   /// Adds a topic on which the state of the process is announced.
   func announce(on topic: String) -> LinkMachine.TopicID {
+    addTopic(topic, Announcement.type, .atLeastOnce, true, nil).number
+  }
+
+  private func addTopic(
+    _ topic: String, _ type: String, _ quality: LinkQuality, _ isSticky: Bool, _ mediaType: String?
+  ) -> (number: LinkMachine.TopicID, isNew: Bool, quality: LinkQuality) {
     machine.withLock { machine in
-      let number = machine.addTopic(topic, type: Announcement.type, quality: .atLeastOnce, isSticky: true)
-      inbox.withLock { if $0.numbers.count == number { $0.numbers.append(.init(isSticky: true)) } }
-      return number
+      let count = machine.topics.count
+      let number = machine.addTopic(topic, type: type, quality: quality, isSticky: isSticky, mediaType: mediaType)
+      // Before another thread can find the topic.
+      if number == count { inbox.withLock { $0.numbers.append(.init(isSticky: isSticky)) } }
+      return (number, number == count, machine.topics[number].quality)
     }
   }
 

@@ -79,7 +79,7 @@ extension LinkHub {
     tasks.start(on: executor, seeing: shared) { [self] in
       var turn = ReadersTurn(isTaken: executor != nil)
       while let work = next() {
-        for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { await didDrop(topic, count) }
+        for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { didDrop(count, of: topic) }
         await perform(work.inputs[...], &turn)
         for post in work.posts {
           await turn.endIfLong()
@@ -122,7 +122,6 @@ extension LinkHub {
     var posts: [Post] = []
     var dropped: [LinkMachine.TopicID: Int] = [:]
 
-    var isEmpty: Bool { inputs.isEmpty && posts.isEmpty && dropped.isEmpty }
     /// The most inputs, and the most posts: each visit to the inbox may make a poster or a transport wait.
     static let most = 32
   }
@@ -141,16 +140,19 @@ extension LinkHub {
       while work.posts.count < Work.most, let post = inbox.posts.popFirst() { work.posts.append(post) }
       inbox.settledPosts += work.posts.count
       swap(&work.dropped, &inbox.dropped)
-      inbox.isServed = !work.isEmpty
+      inbox.isServed = !(work.inputs.isEmpty && work.posts.isEmpty && work.dropped.isEmpty)
       return inbox.isServed ? work : nil
     }
   }
 
-  private func didDrop(_ topic: LinkMachine.TopicID, _ count: Int) async {
-    let (name, lanes) = machine.withLock { machine in
+  /// Reports that a link, or each that carries the topic, has dropped posts.
+  private func didDrop(_ count: Int, of topic: LinkMachine.TopicID, by lane: LinkMachine.LinkID? = nil) {
+    let (name, carrying) = machine.withLock { machine in
       (machine.topics[topic].name, machine.links.filter { $0.value.progress[topic] != nil }.keys.sorted())
     }
-    for lane in lanes { report(of: lane) { EventLink.DidDrop(link: $0, topic: name, count: count) } }
+    for lane in lane.map({ [$0] }) ?? carrying {
+      report(of: lane) { EventLink.DidDrop(link: $0, topic: name, count: count) }
+    }
   }
 
   private func send(_ post: Post, _ turn: inout ReadersTurn) async {
@@ -185,7 +187,6 @@ extension LinkHub {
         numbers.append(number)
         rest.removeFirst()
       }
-      guard link(lane)?.isConnection(connection) == true else { continue }
       await decide(&turn) { [numbers] machine in for number in numbers { machine.didAcknowledge(number, by: lane) } }
     }
     setTimer()
@@ -236,9 +237,7 @@ extension LinkHub {
         for receiver in named.isEmpty ? receivers : named { await receiver.removeLatest(bus, topic) }
       case .missed(let topic, let origin, let count):
         bus.post(EventLink.DidMiss(topic: topic, origin: origin, count: count))
-      case .dropped(let topic, let count, let lane):
-        let name = machine.withLock { $0.topics[topic].name }
-        report(of: lane) { EventLink.DidDrop(link: $0, topic: name, count: count) }
+      case .dropped(let topic, let count, let lane): didDrop(count, of: topic, by: lane)
       case .acknowledged(let topic, let number, let lane):
         guard bus.hasSubscribers(EventLink.DidAcknowledge.self) else { break }
         let name = machine.withLock { $0.topics[topic].name }

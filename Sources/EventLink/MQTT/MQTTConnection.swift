@@ -242,9 +242,7 @@
       return Unmanaged<MQTTConnection>.fromOpaque(context).takeUnretainedValue()
     }
 
-    private static func withOptions<Result>(
-      _ settings: Settings, _ body: (mqtt_options) -> Result
-    ) -> Result {
+    private static func withOptions<Result>(_ settings: Settings, _ body: (mqtt_options) -> Result) -> Result {
       var texts: [UnsafeMutablePointer<CChar>?] = []
       defer { for text in texts { free(text) } }
       func text(_ value: String?) -> UnsafePointer<CChar>? {

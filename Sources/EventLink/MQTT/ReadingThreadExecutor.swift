@@ -11,12 +11,12 @@
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
       if mqtt_defer(unsafeBitCast(job, to: UnsafeMutableRawPointer.self)) { return }
-      DispatchQueue.global().async { Self.shared.run(job) }
+      DispatchQueue.global().async { job.runSynchronously(on: Self.shared.asUnownedTaskExecutor()) }
     }
 
     /// Runs a job that was deferred.
-    func run(_ job: UnsafeMutableRawPointer) { run(unsafeBitCast(job, to: UnownedJob.self)) }
-
-    private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    func run(_ job: UnsafeMutableRawPointer) {
+      unsafeBitCast(job, to: UnownedJob.self).runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 #endif

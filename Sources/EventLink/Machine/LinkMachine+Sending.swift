@@ -162,7 +162,6 @@ extension LinkMachine {
     (lane.inTransit, lane.heads, lane.queue) = (Fifo(), Fifo(), Fifo())
     (lane.requests, lane.isToBeAsked) = (Fifo(), [])
     (lane.resends, lane.resendQueue) = ([:], Fifo())
-    lane.firstInTransit = lane.next
     for topic in lane.progress.keys.sorted() {
       guard var progress = lane.progress[topic] else { continue }
       progress.isQueued = false
@@ -194,11 +193,10 @@ extension LinkMachine {
   /// Notes that the broker of a link has had, or will not get, the own events that are the latest: they may not have come back
   /// before the connection ended, and what the next one brings is later.
   private mutating func noteOwnLatest(at link: LinkID) {
-    for (topic, progress) in links[link]?.progress ?? [:] where topics[topic].isSticky {
-      let name = topics[topic].name
-      if progress.acknowledged >= topics[topic].last, latest[name]?.links.isEmpty == true {
-        latest[name]?.links.insert(link)
-      }
+    for (id, progress) in links[link]?.progress ?? [:] {
+      let topic = topics[id]
+      guard topic.isSticky, progress.acknowledged >= topic.last, latest[topic.name]?.links == [] else { continue }
+      latest[topic.name]?.links.insert(link)
     }
   }
 
@@ -227,12 +225,11 @@ extension LinkMachine {
     var acknowledged: [(topic: TopicID, event: Int)] = []
     withLane(link) { _, lane in
       // The last announcement of a cancelled end has a number of its own.
-      guard number >= lane.firstInTransit, number - lane.firstInTransit < UInt64(lane.inTransit.count) else { return }
-      let place = Int(number - lane.firstInTransit)
-      lane.inTransit[place].isAcknowledged = true
+      let first = lane.next - UInt64(lane.inTransit.count)
+      guard number >= first, number < lane.next else { return }
+      lane.inTransit[Int(number - first)].isAcknowledged = true
       while let sent = lane.inTransit.first, sent.isAcknowledged {
         lane.inTransit.popFirst()
-        lane.firstInTransit += 1
         guard let topic = sent.topic else { continue }
         lane.progress[topic]?.didAcknowledge(sent.event)
         if let place = acknowledged.firstIndex(where: { $0.topic == topic }) {
@@ -363,12 +360,9 @@ extension LinkMachine {
     guard let topic = topics.firstIndex(where: { $0.name == name }), topics[topic].quality == .atLeastOnce,
       !topics[topic].isSticky, let sent = links[link]?.progress[topic]?.sent, number < sent
     else { return }
-    if let old = links[link]?.resends[topic] {
-      links[link]?.resends[topic] = Lane.Resend(next: min(old.next, number + 1), through: sent)
-    } else {
-      links[link]?.resends[topic] = Lane.Resend(next: number + 1, through: sent)
-      links[link]?.resendQueue.append(topic)
-    }
+    let former = links[link]?.resends[topic]
+    if former == nil { links[link]?.resendQueue.append(topic) }
+    links[link]?.resends[topic] = Lane.Resend(next: min(former?.next ?? .max, number + 1), through: sent)
     pump(link)
   }
 }

@@ -90,9 +90,8 @@ struct Lane: Sendable {
   var connection = 0
   /// The number of the next message of this link.
   var next: UInt64 = 0
-  /// The messages in the transport, in the order in which they were sent; the first one has the number `firstInTransit`.
+  /// The messages in the transport, in the order in which they were sent, up to the one before `next`.
   var inTransit = Fifo<Sent>()
-  var firstInTransit: UInt64 = 0
   /// How far each topic has come on this link.
   var progress: [LinkMachine.TopicID: Progress] = [:]
   /// The topics on which events may wait, in the order in which they got one.

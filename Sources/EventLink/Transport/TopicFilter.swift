@@ -27,8 +27,7 @@ struct TopicFilter: Sendable, Hashable {
       if level == "#" { return true }
       guard place < parts.count, level == "+" || level == parts[place] else { return false }
     }
-    if parts.count == levels.count { return true }
-    return false
+    return parts.count == levels.count
   }
 
   /// Whether the first level is an order to the broker, which sends each event without it, or to one of several links only.
