@@ -143,7 +143,6 @@ static void install_stack(void) {
 }
 
 static void install(void) {
-  install_stack();
   for (size_t i = 0; i < CRASH_SIGNAL_COUNT; i++) {
     struct sigaction action;
     if (sigaction(crash_signals[i].number, NULL, &action) != 0) continue;
@@ -162,6 +161,8 @@ static void install(void) {
 int journal_crash_arm(int descriptor, int64_t instant, int64_t limit) {
   static pthread_once_t is_installed = PTHREAD_ONCE_INIT;
   pthread_once(&is_installed, install);
+  // Each time: the first journal may be opened by another thread than the main one, which needs the stack.
+  install_stack();
   for (int i = 0; i < SLOT_COUNT; i++) {
     int free_slot = 0;
     if (!atomic_compare_exchange_strong(&slots[i].descriptor, &free_slot, -1)) continue;

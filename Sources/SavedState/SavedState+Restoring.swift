@@ -45,7 +45,8 @@ extension SavedState: StateKeeper {
   /// The files of a program's state.
   static func files(of program: String, _ configuration: Configuration) -> any StateStorage {
     let directory =
-      StatePlace.absolute(configuration.directory)
+      // An empty one mostly comes from a variable that is not set. It does not mean the present directory.
+      configuration.directory.flatMap { $0.isEmpty ? nil : SystemFiles.absolute($0) }
       ?? StatePlace.directory(of: program, variable: Environment.variable)
     return directory.map { StateFiles(in: $0, configuration) } ?? NoStorage()
   }

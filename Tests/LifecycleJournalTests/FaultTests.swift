@@ -98,6 +98,65 @@ import Testing
     #expect(entries(of: path).gaps.map(\.lost) == [0])
   }
 
+  @Test func `a write that fails after a flush is told, too, and the run ends with a line that says so`() throws {
+    let isFull = Shared(false)
+    let journal = journal(
+      FaultyFiles { call in
+        if call.name == "flush" { return .fails(EIO) }
+        return call.name == "write" && isFull.value ? .fails(EROFS) : .works
+      }, flush: .when { $0.name == "n1" })
+    #expect(!journal.append(numbered(1)))
+    #expect(told.map(\.operation) == [.flush])
+    // A line that is not flushed does not end the outage.
+    #expect(journal.append(numbered(2)) && recoveries.value.isEmpty && journal.failure?.operation == .flush)
+    isFull.value = true
+    #expect(!journal.append(numbered(3)) && !journal.append(numbered(4)))
+    #expect(told.map(\.operation) == [.flush, .write] && journal.failure?.operation == .write)
+    isFull.value = false
+    #expect(journal.append(numbered(5)))
+    #expect(entries(of: path).gaps.map(\.lost) == [2] && recoveries.value.map(\.lost) == [2])
+  }
+
+  @Test(arguments: [EACCES, EIO, ESTALE])
+  func `a look at the path that fails is no loss of the file`(error: Int32) throws {
+    let isForbidden = Shared(false)
+    let journal = journal(
+      FaultyFiles { $0.name == "statusAt" && isForbidden.value ? .fails(error) : .works }, flush: .everyRecord)
+    #expect(journal.append(numbered(1)))
+    isForbidden.value = true
+    #expect(journal.append(numbered(2)) && journal.append(numbered(3)))
+    isForbidden.value = false
+    #expect(journal.append(numbered(4)) && told.isEmpty && recoveries.value.isEmpty)
+    let entries = entries(of: path)
+    #expect(entries.records.map(\.name) == ["n1", "n2", "n3", "n4"] && entries.headers.count == 1)
+  }
+
+  @Test func `a file that is removed during an outage counts with its records`() throws {
+    let isFull = Shared(false)
+    let journal = journal(
+      FaultyFiles { $0.name == "write" && isFull.value ? .fails(ENOSPC) : .works }, flush: .everyRecord)
+    for number in 0..<4 { #expect(journal.append(numbered(number))) }
+    isFull.value = true
+    for number in 4..<6 { #expect(!journal.append(numbered(number))) }
+    // To make room.
+    unlink(path)
+    isFull.value = false
+    #expect(journal.append(numbered(6)))
+    #expect(entries(of: path).gaps.map(\.lost) == [6] && recoveries.value.map(\.lost) == [6])
+    #expect(told.map(\.operation) == [.write])
+  }
+
+  @Test func `a relative path is that of the directory in which the journal was opened`() throws {
+    let files = FaultyFiles { _ in .works }
+    let up = String(repeating: "../", count: 64) + path.dropFirst()
+    let journal = Journal(
+      at: up, configuration: Journal.Configuration(), bus: nil, instant: .zero, files: files, facts: .made())
+    #expect(journal.append(numbered(1)) && entries(of: path).records.count == 1)
+    let paths = files.calls.compactMap(\.path)
+    #expect(!paths.isEmpty && paths.allSatisfy { $0.hasPrefix("/") }, "\(paths)")
+    #expect(SystemFiles.absolute("") == "" && SystemFiles.absolute("/a/b") == "/a/b")
+  }
+
   @Test func `a new file that cannot be written is still that of a first run`() throws {
     let journal = journal(FaultyFiles { $0.name == "write" ? .fails(ENOSPC) : .works })
     #expect(journal.failure != nil && journal.previousExit.kind == .firstRun)

@@ -189,6 +189,15 @@ private func renameFile(_ path: String, _ name: String) -> Int32 { rename(path, 
 /// The system's words for an `errno`.
 func systemText(of number: Int32) -> String { String(cString: strerror(number)) }
 
+extension SystemFiles {
+  /// Returns a path that means the same after the process has changed its directory; an empty one stays empty.
+  package static func absolute(_ path: String) -> String {
+    guard !path.isEmpty, !path.hasPrefix("/"), let present = getcwd(nil, 0) else { return path }
+    defer { free(present) }
+    return "\(String(cString: present))/\(path)"
+  }
+}
+
 extension FileError {
   package static let noSuchFile = FileError(number: ENOENT)
   package static let exists = FileError(number: EEXIST)

@@ -120,14 +120,26 @@ extension JournalWriter {
   /// Closes the file if another program has removed or renamed it: readers would not find records there.
   mutating func noticeLossOfFile(at instant: Duration) throws(JournalFailure) {
     guard let file else { return }
-    if let status = try? files.status(at: path), status.identity == file.identity { return }
-    // A renamed file keeps its records; they count as lost only if the file has no name left.
-    let isGone = (try? files.status(of: file.descriptor).names) ?? 0 == 0
+    let names = (try? files.status(of: file.descriptor).names) ?? 0
+    do throws(FileError) {
+      if try files.status(at: path).identity == file.identity { return }
+    } catch {
+      // The look itself may fail, as another user or for the network; then the open file still is the journal.
+      guard error == .noSuchFile || names == 0 else { return }
+    }
     release()
-    guard isGone, outage == nil, file.records > 0 else { return }
-    outage = Outage(
-      failure: JournalFailure(.write, path, reason: "the file was removed"), since: header.instant, lost: file.records,
-      isReported: false)
+    // A renamed file keeps its records; they count as lost only if the file has no name left.
+    if names == 0 { noteLoss(of: file, "the file was removed") }
+  }
+
+  /// Counts the records of a file that is no more, also among those of an outage.
+  private mutating func noteLoss(of file: OpenFile, _ reason: String) {
+    guard file.records > 0 else { return }
+    let failure = JournalFailure(.write, path, reason: reason)
+    var outage = self.outage ?? Outage(failure: failure, since: header.instant, lost: 0, isReported: false)
+    outage.lost += file.records
+    outage.since = min(outage.since, header.instant)
+    self.outage = outage
   }
 
   /// Closes the file if another program has truncated it: further lines would belong to no run.
@@ -135,10 +147,7 @@ extension JournalWriter {
     self.file?.limit = files.sizeLimit()
     guard let file, let size = try? files.status(of: file.descriptor).size, size < file.size else { return }
     release()
-    guard outage == nil, file.records > 0 else { return }
-    outage = Outage(
-      failure: JournalFailure(.write, path, reason: "the file was truncated"), since: header.instant,
-      lost: file.records, isReported: false)
+    noteLoss(of: file, "the file was truncated")
   }
 
   // MARK: Putting the file aside

@@ -80,6 +80,8 @@ struct JournalWriter: ~Copyable {
     path: String, configuration: Journal.Configuration, files: any FileCalls, facts: RunFacts, instant: Duration,
     state: ApplicationState
   ) {
+    // The program may change its directory.
+    let path = SystemFiles.absolute(path)
     (self.path, asked, self.configuration, self.files, self.facts) = (path, path, configuration, files, facts)
     self.state = state
     heartbeat = Heartbeat(interval: configuration.heartbeat)
@@ -172,7 +174,8 @@ struct JournalWriter: ~Copyable {
           postponeRotation()
         }
       }
-      let gap = outage.map { self.gap(of: $0, at: instant) }
+      // Only a flush ends an outage of flushes.
+      let gap = outage.flatMap { $0.failure.operation == .flush && !flushes ? nil : self.gap(of: $0, at: instant) }
       let mark = clock.successor(
         JournalClockMark(instant: instant, wallTime: facts.wallTime(), uptime: facts.uptime()))
       if gap != nil || mark != nil || isTorn {
@@ -225,7 +228,8 @@ struct JournalWriter: ~Copyable {
 
   /// Begins an outage, or continues one, which has already been reported; returns the notices to post.
   private mutating func fail(_ failure: JournalFailure, at instant: Duration) -> [Notice] {
-    guard outage?.isReported != true else { return [] }
+    // A failed write is more than a failed flush, which it follows.
+    if let outage, outage.isReported, outage.failure.operation != .flush || failure.operation == .flush { return [] }
     outage = Outage(failure: failure, since: outage?.since ?? instant, lost: outage?.lost ?? 0)
     if failure.operation == .write { noteStop(at: instant) }
     return [.failed(failure)]

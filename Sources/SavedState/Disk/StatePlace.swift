@@ -25,16 +25,6 @@ enum StatePlace {
     #endif
   }
 
-  /// Returns a path that means the same after the process has changed its directory; nil for nil and an empty path.
-  ///
-  /// An empty path mostly comes from a variable that is not set. It does not mean the present directory.
-  static func absolute(_ path: String?) -> String? {
-    guard let path, !path.isEmpty else { return nil }
-    guard !path.hasPrefix("/"), let present = getcwd(nil, 0) else { return path }
-    defer { free(present) }
-    return "\(String(cString: present))/\(path)"
-  }
-
   /// The user as whom the process acts.
   static var user: UInt32 { UInt32(geteuid()) }
 }

@@ -145,13 +145,6 @@ import Testing
     #expect(life.application.state == .notRunning)
   }
 
-  @Test func `a relative directory is the one that it was at the beginning`() {
-    #expect(StatePlace.absolute("/a/b") == "/a/b")
-    #expect(StatePlace.absolute("a/b") == FileManager.default.currentDirectoryPath + "/a/b")
-    // As from a variable that is not set.
-    #expect(StatePlace.absolute("") == nil && StatePlace.absolute(nil) == nil)
-  }
-
   // MARK: The program's name
 
   @Test(
