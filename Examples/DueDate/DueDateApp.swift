@@ -17,7 +17,8 @@ extension DueDateApp: MainApplicationDelegate {
     // The bridge posts UIKit's notifications for what happens in the terminal.
     lifecycle = NotificationCenterBridge(application.bus).postLifecycle()
     let now = CommandLine.arguments.dropFirst().first.map { path in { Self.date(inFile: path) } } ?? { Date() }
-    let dueDate = ISO8601DateFormatter().date(from: "2027-04-01T00:00:00Z") ?? .distantFuture
+    let dueDay = DateComponents(calendar: Calendar(identifier: .gregorian), year: 2027, month: 4, day: 1)
+    let dueDate = dueDay.date ?? .distantFuture
     view = DueDateView(DueDateModel(dueDate: dueDate, now: now), application.bus)
   }
 
@@ -35,7 +36,7 @@ extension DueDateApp: MainApplicationDelegate {
   init(_ model: DueDateModel, _ bus: EventBus) {
     self.model = model
     bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { view, event in
-      event.terminal.write("\u{1B}[2J\u{1B}[H\(view.model.label)\r\nCtrl-Z and fg refresh it; q quits.")
+      event.terminal.write("\u{1B}[2J\u{1B}[H\(view.model.label)\nCtrl-Z and fg refresh it; q quits.")
     }
     bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { _, event in
       if event.keys.contains("q") { event.application.send(.terminate, cause: "q") }

@@ -36,7 +36,9 @@
 
   private func refresh() {
     let calendar = Calendar(identifier: .gregorian)
-    let left = calendar.dateComponents([.day], from: now(), to: dueDate).day ?? 0
+    // From midnight to midnight: the day changes then, and not at the hour of the due date.
+    let (today, dueDay) = (calendar.startOfDay(for: now()), calendar.startOfDay(for: dueDate))
+    let left = calendar.dateComponents([.day], from: today, to: dueDay).day ?? 0
     label = "\(280 - left) days along"
   }
 }

@@ -26,10 +26,11 @@ import PubSub
     bus.subscribe(to: Fleet.MemberDidChange.self, for: self) { coordinator, change in
       coordinator.memberDidChange(change)
     }
+    let clock = application.clock
     application.run(self, while: .running, after: broker) { coordinator, _ in
       while !Task.isCancelled {
         coordinator.place()
-        try await application.clock.sleep(for: .milliseconds(500))
+        try await clock.sleep(for: .milliseconds(500))
       }
     }
   }
@@ -62,12 +63,13 @@ import PubSub
     // An order that was given away again may be done twice.
     guard open.removeValue(forKey: order.id) != nil else { return }
     done += 1
-    _ = StandardOutput.write("order \(order.id) is done by \(order.worker), \(open.count) are open\n", for: "Fleet")
+    let text = "order \(order.id) is done by \(order.worker.escaped), \(open.count) are open\n"
+    _ = StandardOutput.write(text, for: "Fleet")
   }
 
   private func memberDidChange(_ change: Fleet.MemberDidChange) {
     guard let member = change.member, member.id.contains("worker") else { return }
-    _ = StandardOutput.write("\(member.id) is \(member.state)\n", for: "Fleet")
+    _ = StandardOutput.write("\(member.id.escaped) is \("\(member.state)".escaped)\n", for: "Fleet")
     // One that was started again has forgotten its orders.
     if case .running = member.state, change.former?.birth == member.birth { return assign() }
     for id in open.keys where open[id] == member.id { open.updateValue(nil, forKey: id) }

@@ -1,5 +1,6 @@
 import AppLifecycle
 import EventLink
+import ExampleSupport
 import PubSub
 import UnixHost
 
@@ -39,7 +40,9 @@ import UnixHost
     let members = fleet.members.map { "\($0.id)  \($0.state)" }
     let orders = latest.map { "order \($0.id) by \($0.worker)" }
     let lines = ["Checkout: \(done) orders done; q quits", ""] + members + [""] + orders
-    let columns = terminal?.size.columns ?? 80
-    terminal?.write("\u{1B}[2J\u{1B}[H" + lines.map { String($0.prefix(columns)) }.joined(separator: "\r\n"))
+    guard let terminal else { return }
+    // Names come from other programs.
+    let shown = lines.prefix(terminal.size.rows).map { String($0.escaped.prefix(terminal.size.columns)) }
+    terminal.write("\u{1B}[2J\u{1B}[H" + shown.joined(separator: "\n"))
   }
 }

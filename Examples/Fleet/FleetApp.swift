@@ -27,7 +27,7 @@ extension FleetApp: MainApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
     do {
       guard let transport = Self.transport else {
-        print("This example needs the package trait MQTT: swift run --traits MQTT Fleet …")
+        StandardError.writeLine("This example needs the package trait MQTT: swift run --traits MQTT Fleet …")
         return application.shutDown(status: 69)
       }
       switch Self.arguments.first {
@@ -35,11 +35,11 @@ extension FleetApp: MainApplicationDelegate {
       case "worker": part = try Worker(Self.arguments.dropFirst().first ?? "1", application, transport)
       case "display": part = try Display(application, transport)
       default:
-        print("usage: Fleet coordinator | worker NUMBER | display [--port PORT]")
+        StandardError.writeLine("usage: Fleet coordinator | worker NUMBER | display [--port PORT]")
         application.shutDown(status: 64)
       }
     } catch {
-      print("Fleet: \(error)")
+      StandardError.writeLine("Fleet: \(error)")
       application.shutDown(status: 70)
     }
   }

@@ -27,23 +27,24 @@ import PubSub
     }
     // The link is released after this body, and sends what the last orders have posted. The body also ends when the connection breaks, and
     // begins again with the next one.
+    let (bus, clock) = (application.bus, application.clock)
     application.run(self, while: .running, after: broker) { worker, _ in
       let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
       worker.wake = wake
       wake.yield()
       await withPhaseClosingHandler {
-        for await _ in wakes { await worker.doOrders(application) }
+        for await _ in wakes { await worker.doOrders(bus, clock) }
       } onClose: {
         wake.finish()
       }
     }
   }
 
-  private func doOrders(_ application: Application) async {
-    while !orders.isEmpty {
-      let order = orders.removeFirst()
-      try? await application.clock.sleep(for: .milliseconds(200))
-      application.bus.post(OrderDone(id: order.id, worker: name))
+  /// Does the orders; one that is interrupted, because the time for ending is up, is not done.
+  private func doOrders(_ bus: EventBus, _ clock: ApplicationClock) async {
+    while let order = orders.first, (try? await clock.sleep(for: .milliseconds(200))) != nil {
+      orders.removeFirst()
+      bus.post(OrderDone(id: order.id, worker: name))
     }
   }
 }

@@ -341,6 +341,8 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   connection->client = mosquitto_new(NULL, true, connection);
   sigaction(SIGPIPE, &former, NULL);
   connection->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  // An error of the system, which the library does not know.
+  int failure = connection->wake < 0 ? errno : 0;
   connection->host = strdup(options->host);
   connection->port = options->port;
   pthread_mutex_init(&connection->access, NULL);
@@ -351,17 +353,18 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   atomic_init(&connection->references, 2);
   atomic_init(&connection->threads, 1);
   int error = MOSQ_ERR_NOMEM;
-  if (connection->client != NULL && connection->wake >= 0) error = configure(connection->client, options);
+  if (connection->client != NULL && failure == 0) error = configure(connection->client, options);
   if (error == MOSQ_ERR_SUCCESS) {
     mosquitto_log_callback_set(connection->client, did_log);
     mosquitto_connect_callback_set(connection->client, did_connect);
     mosquitto_subscribe_callback_set(connection->client, did_subscribe);
     mosquitto_publish_callback_set(connection->client, did_publish);
     mosquitto_message_callback_set(connection->client, did_receive);
-    if (start(connection) == 0) return connection;
-    error = MOSQ_ERR_NOMEM;
+    failure = start(connection);
+    if (failure == 0) return connection;
   }
-  *reason = error == MOSQ_ERR_ERRNO ? strerror(errno) : mosquitto_strerror(error);
+  if (failure == 0 && error == MOSQ_ERR_ERRNO) failure = errno;
+  *reason = failure != 0 ? strerror(failure) : mosquitto_strerror(error);
   atomic_store(&connection->references, 1);
   mqtt_release(connection);
   return NULL;

@@ -28,9 +28,9 @@ import UnixHost
 
 extension MonitorDelegate: MainApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
-    view = MonitorView(application: application, server: "\(options.server)") { [weak self] command in
+    view = MonitorView(application: application, server: "\(options.server)") { [weak self, weak application] command in
       switch command {
-      case .quit: application.send(.terminate, cause: "q")
+      case .quit: application?.send(.terminate, cause: "q")
       case .retry: self?.monitor?.connection.retry()
       }
     }

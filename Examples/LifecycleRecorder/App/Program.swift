@@ -18,6 +18,8 @@ import UnixHost
     """
 
   static func main() {
+    // A reader that has seen enough ends the writing, and not the program.
+    signal(SIGPIPE, SIG_IGN)
     var (path, script, printsTable) = (StateFolder.path("LifecycleRecorder/events.jsonl"), String?.none, false)
     var arguments = CommandLine.arguments.dropFirst()
     while let argument = arguments.popFirst() {

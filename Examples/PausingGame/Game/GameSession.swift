@@ -20,7 +20,7 @@ import SavedState
   var direction: Game.Direction? = .stay
 
   private let saved: SavedValue<Game>
-  private let application: Application
+  private weak let application: Application?
   private let window: SceneIdentifier
   private var unplayedTime = 0.0
 
@@ -39,17 +39,17 @@ import SavedState
     isPaused = true
     // The key that is held down may be released in another window.
     if direction != nil { direction = .stay }
-    application.bus.post(DidPauseOrGoOn(isPaused: true), from: application)
+    application?.bus.post(DidPauseOrGoOn(isPaused: true), from: application)
   }
 
   /// Goes on with the game, or begins a new one after the last ball; without effect while the window is not active.
   func goOn() {
-    guard isPaused, application.scenes.first(where: { $0.identifier == window })?.state == .foregroundActive else {
+    guard isPaused, application?.scenes.first(where: { $0.identifier == window })?.state == .foregroundActive else {
       return
     }
     if game.isOver { game = Game() }
     (isPaused, unplayedTime) = (false, 0)
-    application.bus.post(DidPauseOrGoOn(isPaused: false), from: application)
+    application?.bus.post(DidPauseOrGoOn(isPaused: false), from: application)
   }
 
   /// Lets time pass in the game, in whole steps; what is left counts for the next call.

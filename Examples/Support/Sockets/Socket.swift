@@ -24,7 +24,9 @@ import Glibc
     var failure = SystemError("\(endpoint)", "no address")
     for address in try await Address.resolve(endpoint) {
       do throws(SystemError) {
-        return try await connect(to: address, named: "\(endpoint)")
+        let socket = try await connect(to: address, named: "\(endpoint)")
+        // A wait that is cancelled ends without a connection.
+        if !Task.isCancelled { return socket }
       } catch {
         failure = error
       }
