@@ -219,7 +219,8 @@ void pubsub_barrier(void) {
 }
 
 /// Returns the outermost frame of a record in which a post has announced an address in this memory; NULL if there is none.
-/// The outermost post ends last, so the first frame without a post is followed by none that could matter.
+/// The outermost post ends last: a writer needs to ask no other, and the first frame without a post is followed by none that could
+/// matter.
 static pubsub_frame *reader(pubsub_record *record, const char *memory, size_t size) {
     for (long depth = 0; depth < PUBSUB_DEEPEST; depth++) {
         pubsub_frame *frame = &record->frames[depth];

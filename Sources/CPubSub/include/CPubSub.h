@@ -165,7 +165,8 @@ typedef struct pubsub_record {
     struct pubsub_record *_Nullable next;
     long in_use;
     // Other threads access nothing of what follows but the words of the frames that say so.
-    /// The index of the innermost post's frame; 0 while no post is under way: the fast path does not set it.
+    /// The index of the innermost post's frame. It is 0 while no post is under way, and the fast path, which makes an outermost
+    /// post, leaves it so.
     long innermost;
     /// A refused post to report after the outermost post; see `BusCore.refuse`.
     void *_Nullable refusal;
@@ -174,7 +175,8 @@ typedef struct pubsub_record {
     /// The depth of the post whose latest handler has not received the event, because its owner had been released or
     /// its subscription to one event had ended; -1 if it has. See `HandlerPlace.call`.
     long unheard;
-    /// The number of the latest post of a sticky type whose handlers are called, among the changes of the type's latest event.
+    /// The number of the latest post of a sticky type whose handlers are called, among the changes of the type's latest event; valid
+    /// until a handler posts, which overwrites it.
     long change;
     long padding;  // so that the frames begin on a cache line
     /// The first word of the first frame is NULL exactly while the thread has no post under way.

@@ -164,7 +164,7 @@ extension EventBus {
   /// The number of posts under way on this thread, on all buses, nested ones included.
   package static var depthOfPosts: Int { pubsub_depth(pubsub_record_of_thread()) }
 
-  /// The number of the post under way among the changes of its sticky type's latest event, for the first of its handlers alone.
+  /// The number of the post under way among the changes of its sticky type's latest event; valid until a handler posts.
   package static var changeOfLatest: Int { pubsub_record_of_thread().pointee.change }
 
   /// Removes the latest event of a sticky type; returns the number of the change.

@@ -27,6 +27,9 @@ extension HandlerRun {
   struct NotCalled: Error {}
 
   /// Calls a handler on its actor, unless code there has cancelled the subscription while the run waited for the actor.
+  ///
+  /// The closure runs on the actor of this function: with `NonisolatedNonsendingByDefault` (Package.swift) an asynchronous
+  /// function stays on its caller's actor.
   static func call(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
     if let run = HandlerContext.current?.run, run.mailbox.isClosed { throw NotCalled() }
     try await handler()

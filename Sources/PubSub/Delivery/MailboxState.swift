@@ -79,8 +79,8 @@ struct MailboxState {
     return isTaskCancelled
   }
 
-  /// Returns the task to cancel for a delivery whose deadline has passed or whose poster was cancelled; nil if the
-  /// handler has returned.
+  /// Returns the task to cancel for a delivery whose deadline has passed or whose poster was cancelled; nil if the task handles
+  /// another event by now, or its handle is not kept yet (`keep` then tells its starter to cancel it).
   mutating func cancelTask(at delivery: AwaitedDelivery) -> Task<Void, Never>? {
     guard present == delivery else { return nil }
     isTaskCancelled = true

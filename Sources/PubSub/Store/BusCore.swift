@@ -110,7 +110,8 @@ extension BusCore {
 
   /// Ends what waits for handlers that no longer run; a post calls this when it has moved on from such a handler.
   ///
-  /// Never waits for the lock: its holder looks again once it has unlocked.
+  /// Never waits for the lock: its holder looks again once it has unlocked. `report_move` in CPubSub.c relies on the sequentially
+  /// consistent store.
   func housekeep() {
     endIdleIsDue.store(true, ordering: .sequentiallyConsistent)
     endIdleIfDue()

@@ -160,8 +160,8 @@ struct HandlerPlace {
     let record = pubsub_record_of_thread()
     record.pointee.unheard = -1
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }
-    // A post inside the handler may have noted its own depth, which is not that of this post. It erases no note of this one, which
-    // comes last, after any code of the program.
+    // `innermost` is this post's depth again, because every post inside has left. One of them may have noted its own depth, which is
+    // not this one. It erases no note of this post, which comes last, after any code of the program.
     return record.pointee.unheard == record.pointee.innermost ? .notCalled : .returned
   }
 }

@@ -150,7 +150,7 @@ extension HandlerStore {
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
     // Each caller begins its post at once, and the end of that post reports what was refused inside a tracer. So `pubsub_leave`,
-    // which reports it unless `ceiling` is zero, must not.
+    // which reports it unless `ceiling` is zero, must not. The ceiling is at least 1: it never refuses an outermost post.
     let ceiling = record.pointee.ceiling
     record.pointee.ceiling = 0
     pubsub_leave(record, depth)

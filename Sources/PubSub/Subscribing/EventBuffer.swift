@@ -9,7 +9,7 @@ internal import Scheduling
 final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// Makes the element for the event of a store at an address.
   private let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
-  /// Makes the element for a number of lost events; nil for a sequence without a bound, which loses none.
+  /// Makes the element for a number of lost events; nil for a sequence of plain events, which has no bound.
   private let missed: (@Sendable (Int) -> Element)?
   private let inbox: Guarded<EventInbox>
   private let batch = Guarded(RawEvents())
@@ -71,7 +71,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
-    // A sequence with a bound has an empty batch here, and an element that tells of a loss may come first.
+    // Where a loss is told, its element may come first, and with a bound the batch is empty here.
     if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
     // A consumer that always finds an event never suspends. So this checks for cancellation of its task.
     if Task.isCancelled { close() }
@@ -130,7 +130,7 @@ private struct EventInbox {
     if let gap = queue.takeGap() { return gap }
     if queue.events.isEmpty { return nil }
     queue.refill(&batch, as: type)
-    // The mark says only that no bound may drop the event, which has left the queue.
+    // The mark says only that no bound may drop the event, which has left the queue; `EventQueue` counts marks as events that it holds.
     if queue.nextMarked == batch.first { _ = queue.takeMark() }
     return nil
   }

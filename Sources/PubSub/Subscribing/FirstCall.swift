@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The first call of a synchronous handler with `once` or `replay`: it ends a subscription to one event before the handler
-/// is called, and takes the place of a replay.
+/// is called, and makes a replay needless.
 final class FirstCall: @unchecked Sendable {
   /// The subscription to one event, which the first call ends; set before a post can reach the handler.
   weak var registration: Registration?

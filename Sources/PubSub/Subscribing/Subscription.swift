@@ -9,7 +9,7 @@ extension EventBus {
     // *Plain* is defined at `HandlerBlock.Entry`.
     // In the order in which cancelling reads them, so that it reads one cache line where it can.
 
-    /// The identifier of a plain subscription, with ``cancelled`` once it is cancelled; ``registered`` for a
+    /// The identifier of a plain subscription, plus the bit ``cancelled`` once it is cancelled; ``registered`` for a
     /// subscription with a registration.
     private let id: Atomic<UInt64>
     /// The store of a plain subscription; for any other subscription its registration.
@@ -20,7 +20,9 @@ extension EventBus {
     /// registration.
     let site: Unmanaged<Site>?
 
-    /// In the place of an identifier, which the registration has; it has the bit ``cancelled``, too, so compare with it first.
+    /// In the place of an identifier, which the registration has.
+    ///
+    /// It has the bit ``cancelled``, too: compare with it before you look at the bit.
     private static var registered: UInt64 { .max }
     /// The bit that is added to the identifier of a cancelled plain subscription.
     private static var cancelled: UInt64 { 1 << 63 }

@@ -160,7 +160,7 @@ extension MeasuredPost {
         lastPriority = priority
         // First, so that the receivers get this event before any event that synchronous handlers post.
         if store.hasReceivers {
-          // Before the copy is made: a place is moved on from once.
+          // Before the copy is made: a place is moved on from once. Both walks count every handler, so each has one position.
           walk.moveOn()
           var receivers = walk
           while receivers.priority == priority, let place = receivers.next() {
@@ -225,7 +225,7 @@ extension MeasuredPost {
     let wait = wait ?? beginWait()
     var waiting = Waiting.closesCircle
     WaitGraph.extend(waitIn: poster, by: mailbox) {
-      waiting = wait.add(mailbox, delivery, inside: begun?.wrapper).map(Waiting.waits) ?? .isOver
+      waiting = wait.add(mailbox, delivery, inside: begun?.wrapper).map(Waiting.waits) ?? .hasEnded
     }
     switch waiting {
     case .waits(let awaited):
@@ -238,16 +238,16 @@ extension MeasuredPost {
       guard wait.drop(awaited) else { return true }
       noteDropped(place, begun, at: time)
       return false
-    case .isOver where deadline != nil:
+    case .hasEnded where deadline != nil:
       // After a deadline the handler does not get the event.
       delivery.outcome = .timedOut
-    case .isOver, .closesCircle:
+    case .hasEnded, .closesCircle:
       // It gets the event, and the post does not wait for that.
       guard mailbox.take(event, of: store, .promised) else {
         noteDropped(place, begun, at: time)
         return false
       }
-      if case .isOver = waiting { delivery.outcome = .timedOut } else { delivery.outcome = .skipped }
+      if case .hasEnded = waiting { delivery.outcome = .timedOut } else { delivery.outcome = .skipped }
     }
     observer.deliveryEnded(delivery)
     return true
@@ -256,8 +256,8 @@ extension MeasuredPost {
   /// Whether a post waits for a handler.
   private enum Waiting {
     case waits(AwaitedDelivery)
-    /// The wait for all handlers has ended.
-    case isOver
+    /// The wait for all handlers has ended, by its deadline or by `expire`.
+    case hasEnded
     /// The handler waits for the poster.
     case closesCircle
   }
