@@ -141,7 +141,7 @@ import Testing
       var configuration = Application.Configuration()
       configuration.backgroundGrace = .seconds(3)
       let application = Application(
-        delegate: Bare(), bus: EventBus(clock: clock), configuration: configuration, clock: clock)
+        delegate: Bare(), configuration: configuration, clock: clock)
       await application.handle(.launch)
       let suspension = application.suspend()
       try await clock.advance(by: .seconds(1))
@@ -160,7 +160,7 @@ import Testing
   /// The stop then takes the steps that it takes without the feature.
   @Test func `without a grace nothing is waited for`() async throws {
     try await withSimulation { @MainActor clock in
-      let application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
+      let application = Application(delegate: Bare(), clock: clock)
       await application.handle(.launch)
       await application.handle(.home)
       #expect(application.background.graceNow() == nil)

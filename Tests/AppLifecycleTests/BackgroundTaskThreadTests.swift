@@ -146,7 +146,7 @@ import Testing
   @Test(arguments: 0..<200 as Range<UInt64>)
   func `a task that begins before the suspension is awaited, or refused and told`(seed: UInt64) async throws {
     try await withSimulation(order: .seeded(seed)) { @MainActor clock in
-      let application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
+      let application = Application(delegate: Bare(), clock: clock)
       await application.handle(.launch)
       let suspension = application.suspend()
       for _ in 0..<seed % 40 { await Task.yield() }
@@ -171,7 +171,7 @@ import Testing
   @Test(arguments: [SystemInput.wake, .fetch, .open])
   func `tasks are accepted again when the suspension is revoked at its last step`(input: SystemInput) async throws {
     try await withSimulation { @MainActor clock in
-      let application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
+      let application = Application(delegate: Bare(), clock: clock)
       await application.handle(.launch)
       await application.handle(.home)
       let open = await application.finishBackgroundTasks(within: .seconds(1), before: 7, cause: "stop")

@@ -285,7 +285,7 @@ extension Asked: ApplicationDelegate {
   }
 
   @Test func `two applications whose releases hand in inputs to each other do not wait for each other`() async throws {
-    let other = Application(delegate: Asked(), bus: EventBus(clock: clock), clock: clock)
+    let other = Application(delegate: Asked(), clock: clock)
     try other.manage("link", while: .foreground) {
     } release: { _ in
       await send(.memoryWarning, as: "other's release")

@@ -116,7 +116,7 @@ import Testing
   @Test func `has the reports of the application, and none of an ignored input`() async throws {
     final class Bare: ApplicationDelegate {}
     let clock = ManualClock()
-    let application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
+    let application = Application(delegate: Bare(), clock: clock)
     let first = await clock.running { await application.handle(.launch) }
     _ = await clock.running { await application.handle(.launch) }
     try await clock.advance(by: .seconds(3))
@@ -129,7 +129,7 @@ import Testing
   @Test func `and a report says in the same line what a transition was`() async {
     final class Bare: ApplicationDelegate {}
     let clock = ManualClock()
-    let application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
+    let application = Application(delegate: Bare(), clock: clock)
     let subscription = application.bus.receive(Application.DidEnterBackground.self, label: "store") { _ in
       try? await clock.sleep(for: .seconds(60))
     }

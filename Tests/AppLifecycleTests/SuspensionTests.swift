@@ -15,7 +15,7 @@ import Testing
     private var token: ObserverToken?
 
     init(_ clock: ManualClock) async {
-      application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
+      application = Application(delegate: Bare(), clock: clock)
       token = application.observe { [unowned self] event in
         if case .overran(let overrun) = event { overruns.append(overrun) }
         guard let record = event.record, [.state, .task, .report].contains(record.kind) else { return }

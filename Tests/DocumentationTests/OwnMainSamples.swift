@@ -110,7 +110,7 @@ extension Editor: ApplicationDelegate {
 
   @Test func `take a guest through the life of its host, within its tear-downs`() async throws {
     let system = SimulatedSystem()
-    let guest = Application(delegate: TrackerDelegate(), bus: EventBus(clock: system.clock), clock: system.clock)
+    let guest = Application(delegate: TrackerDelegate(), clock: system.clock)
     var record: [LifecycleRecord] = []
     let token = guest.observe { event in
       if let new = event.record, new.kind != .input, new.kind != .ignored { record.append(new) }

@@ -217,8 +217,7 @@ extension ForgetfulDelegate: ApplicationDelegate {
   func `The host's record is that of the simulated system`() async throws {
     let hosted = try await withSimulation { @MainActor clock in
       let delegate = AppDelegate(ServerDouble(ResourceBalance()))
-      let bus = EventBus(taskExecutor: clock.executor)
-      let application = Application(delegate: delegate, bus: bus, clock: clock)
+      let application = Application(delegate: delegate, clock: clock)
       var record: [LifecycleRecord] = []
       let token = application.observe { if let new = $0.record { record.append(new) } }
       defer { token.cancel() }

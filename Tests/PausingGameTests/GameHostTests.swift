@@ -1,26 +1,39 @@
 import AppLifecycle
 import AppLifecycleTesting
+import PubSub
 import Testing
 
 @testable import PausingGame
 
 /// What the game's host makes of the events of windows, without a window.
 @Suite @MainActor struct GameHostTests {
+  /// A host in virtual time.
   @MainActor private final class Subject: HostContract.Subject {
-    let host = GameHost(
-      application: Application(delegate: Delegate(), configuration: GameDelegate.configuration))
+    let host: GameHost
+    private let clock: ManualClock
     var application: Application { host.application }
 
+    init(_ clock: ManualClock) {
+      self.clock = clock
+      host = GameHost(
+        application: Application(
+          delegate: Delegate(), configuration: GameDelegate.configuration, clock: clock))
+    }
+
+    func take(_ batch: [(WindowEvent.Kind, SceneIdentifier)]) async {
+      host.take(batch.map { WindowEvent($0.0, of: $0.1) })
+      await clock.settle()
+    }
+
     func perform(_ event: HostContract.Event) async -> Bool {
-      func take(_ kinds: WindowEvent.Kind...) async { await host.take(kinds.map { WindowEvent($0, of: .main) }) }
       switch event {
       case .launch: await application.handle(.launch)
-      case .loseFocus: await take(.lostFocus)
-      case .regainFocus: await take(.gainedFocus)
-      case .leave: await take(.wasHidden)
-      case .comeBack: await take(.wasShown)
+      case .loseFocus: await take([(.lostFocus, .main)])
+      case .regainFocus: await take([(.gainedFocus, .main)])
+      case .leave: await take([(.wasHidden, .main)])
+      case .comeBack: await take([(.wasShown, .main)])
       case .shortMemory: await application.handle(.memoryWarning)
-      case .terminate: await take(.wasClosed)
+      case .terminate: await take([(.wasClosed, .main)])
       case .shutDown: await application.handle(.shutDown)
       // A window is never stopped.
       case .suspend, .sleep: return false
@@ -32,64 +45,102 @@ import Testing
   @MainActor private final class Delegate: ApplicationDelegate {}
 
   @Test func theHostKeepsTheContract() async throws {
-    let report = try await HostContract.check { Subject() }
-    #expect(report.violations == [] && report.missing == [.suspend, .sleep])
+    try await withSimulation { @MainActor clock in
+      let report = try await HostContract.check { Subject(clock) }
+      #expect(report.violations == [] && report.missing == [.suspend, .sleep])
+    }
   }
 
-  /// A host with two windows, and the inputs that its application takes.
-  @MainActor private final class Run {
-    let host = GameHost(
-      application: Application(delegate: Delegate(), configuration: GameDelegate.configuration))
-    private var inputs: [String] = []
-    private var token: ObserverToken?
-
-    init() async {
-      await host.application.handle(.launch)
-      await host.application.handle(.openScene(.scores))
-      await host.application.handle(.unfocusScene(.scores))
-      token = host.application.observe { [weak self] event in
-        if let record = event.record, record.kind == .input { self?.inputs.append(record.name) }
+  @Test func aWindowThatIsShownAgainShortensTheTearDown() async throws {
+    try await withSimulation { @MainActor clock in
+      let subject = Subject(clock)
+      let token = subject.application.bus.receive(Application.DidEnterBackground.self) { _ in
+        try await clock.sleep(for: .seconds(3))
       }
+      defer { token.cancel() }
+      await subject.application.handle(.launch)
+      await subject.take([(.wasHidden, .main)])
+      #expect(subject.application.state == .background)
+      await subject.take([(.wasShown, .main), (.gainedFocus, .main)])
+      #expect(subject.application.state == .active && clock.now.offset == .zero)
     }
+  }
 
-    /// The inputs to which events of windows lead.
-    func inputs(for batch: [(WindowEvent.Kind, SceneIdentifier)]) async -> [String] {
-      inputs = []
-      await host.take(batch.map { WindowEvent($0.0, of: $0.1) })
-      return inputs
+  /// Plays batches of events on a host with two windows, and returns the inputs to which each leads.
+  private func inputs(
+    for batches: [[(WindowEvent.Kind, SceneIdentifier)]], then state: ApplicationState
+  ) async throws -> [[String]] {
+    try await withSimulation { @MainActor clock in
+      let subject = Subject(clock)
+      let application = subject.application
+      for input in [SystemInput.launch, .openScene(.scores), .unfocusScene(.scores)] { await application.handle(input) }
+      var inputs: [String] = []
+      let token = application.observe { event in
+        guard let record = event.record else { return }
+        if record.kind == .input { inputs.append(record.name) }
+        if record.kind == .ignored { inputs.removeLast() }
+      }
+      defer { token.cancel() }
+      var all: [[String]] = []
+      for batch in batches {
+        inputs = []
+        await subject.take(batch)
+        all.append(inputs)
+      }
+      #expect(application.state == state)
+      return all
     }
   }
 
-  @Test func aFocusThatMovesIsGainedBeforeItIsLost() async {
-    let run = await Run()
-    #expect(
-      await run.inputs(for: [(.lostFocus, .main), (.gainedFocus, .scores)])
-        == ["scene:focus:scores", "scene:unfocus:main"])
-    #expect(run.host.application.state == .active)
+  @Test func aFocusThatMovesIsGainedBeforeItIsLost() async throws {
+    let inputs = try await inputs(for: [[(.lostFocus, .main), (.gainedFocus, .scores)]], then: .active)
+    #expect(inputs == [["scene:focus:scores", "scene:unfocus:main"]])
   }
 
-  @Test func aWindowThatIsMinimizedLosesTheFocusFirst() async {
-    let run = await Run()
+  @Test func aWindowThatIsMinimizedLosesTheFocusFirst() async throws {
+    let inputs = try await inputs(
+      for: [
+        [(.wasHidden, .main), (.lostFocus, .main), (.gainedFocus, .scores)],
+        [(.lostFocus, .scores), (.gainedFocus, .main), (.wasShown, .main)],
+      ], then: .active)
     #expect(
-      await run.inputs(for: [(.wasHidden, .main), (.lostFocus, .main), (.gainedFocus, .scores)])
-        == ["scene:focus:scores", "scene:unfocus:main", "scene:background:main"])
-    #expect(
-      await run.inputs(for: [(.lostFocus, .scores), (.gainedFocus, .main), (.wasShown, .main)])
-        == ["scene:open:main", "scene:focus:main", "scene:unfocus:scores"])
+      inputs == [
+        ["scene:focus:scores", "scene:unfocus:main", "scene:background:main"],
+        ["scene:open:main", "scene:focus:main", "scene:unfocus:scores"],
+      ])
   }
 
-  @Test func onlyNewsIsPassedOn() async {
-    let run = await Run()
-    #expect(await run.inputs(for: [(.wasShown, .main), (.gainedFocus, .main), (.lostFocus, .scores)]) == [])
-    #expect(await run.inputs(for: [(.lostFocus, .main), (.gainedFocus, .main)]) == [])
-    #expect(await run.inputs(for: [(.gainedFocus, "another")]) == [])
+  @Test func onlyNewsHasAnEffect() async throws {
+    let inputs = try await inputs(
+      for: [
+        [(.wasShown, .main), (.gainedFocus, .main), (.lostFocus, .scores)],
+        [(.lostFocus, .main), (.gainedFocus, .main)],
+        [(.gainedFocus, "another")],
+      ], then: .active)
+    #expect(inputs == [[], [], []])
   }
 
-  @Test func aClosedWindowClosesItsSceneAndTheMainOneEndsTheProgram() async {
-    let run = await Run()
-    #expect(await run.inputs(for: [(.wasClosed, .scores), (.lostFocus, .scores)]) == ["scene:close:scores"])
-    #expect(await run.inputs(for: [(.gainedFocus, .scores)]) == [])
-    #expect(await run.inputs(for: [(.wasClosed, .main)]) == ["quit"])
-    #expect(run.host.application.state == .notRunning)
+  @Test func aClosedWindowClosesItsSceneAndTheMainOneEndsTheProgram() async throws {
+    let inputs = try await inputs(
+      for: [
+        [(.wasClosed, .scores), (.lostFocus, .scores)], [(.gainedFocus, .scores), (.wasShown, .scores)],
+        [(.wasClosed, .main)],
+      ], then: .notRunning)
+    #expect(inputs == [["scene:close:scores"], [], ["quit"]])
+  }
+
+  @Test func anEventOfAWindowThatIsAboutToCloseDoesNotOpenItAgain() async throws {
+    try await withSimulation { @MainActor clock in
+      let subject = Subject(clock)
+      await subject.application.handle(.launch)
+      await subject.application.handle(.openScene(.scores))
+      subject.host.take([WindowEvent(.wasClosed, of: .scores)])
+      await subject.take([(.wasShown, .scores)])
+      #expect(subject.application.scenes.map(\.identifier) == [.main])
+      // The player opens it again: it is a scene of its own.
+      await subject.application.handle(.openScene(.scores))
+      await subject.take([(.wasHidden, .scores)])
+      #expect(subject.application.scenes.map(\.state) == [.foregroundActive, .background])
+    }
   }
 }

@@ -6,31 +6,24 @@ import UnixHost
 /// `ProcessHost` handles signals, memory, the clock, and code that exceeds its budget.
 @MainActor final class GameHost {
   let application: Application
-  private let (batches, reports) = AsyncStream.makeStream(of: [WindowEvent].self)
+  /// The scenes that are about to close: a late event must not open one again.
+  private var closing: [Application.Scene] = []
 
   init(application: Application) { self.application = application }
 
   /// Runs the program's life, from the launch to the end.
   ///
   /// - Returns: the exit status.
-  func run() async -> Int32 {
-    let feed = Task {
-      for await batch in batches { await take(batch) }
-    }
-    defer { feed.cancel() }
-    return await ProcessHost(application: application).run()
+  func run() async -> Int32 { await ProcessHost(application: application).run() }
+
+  /// Sends the application the inputs for the events since the previous call.
+  ///
+  /// The host does not wait for the transitions, so that a window that is shown again shortens a tear-down that is in progress.
+  func take(_ batch: [WindowEvent]) {
+    for input in inputs(for: batch) { application.send(input) }
   }
 
-  /// Queues the events since the previous call; the application gets them soon, in order.
-  func report(_ batch: [WindowEvent]) { reports.yield(batch) }
-
-  /// Sends the application the inputs for a batch of events, and returns when it has handled all of them.
-  func take(_ batch: [WindowEvent]) async {
-    for input in inputs(for: batch) { await application.handle(input) }
-  }
-
-  /// Translates a batch of events into inputs: only changes that the application does not know yet, in an order that avoids
-  /// states in between.
+  /// Translates a batch of events into inputs, in an order that avoids states in between; the application ignores what it knows.
   ///
   /// A window library reports first that one window has lost the focus, then that another has it. The application gets these
   /// inputs in the opposite order, so that it never lacks the focus while the player moves between its windows.
@@ -40,22 +33,25 @@ import UnixHost
     var unfocused: [SystemInput] = []
     var hidden: [SystemInput] = []
     var closed: [SystemInput] = []
-    for scene in application.scenes {
+    let scenes = application.scenes
+    closing.removeAll { old in !scenes.contains { $0 === old } }
+    for scene in scenes where !closing.contains(where: { $0 === scene }) {
       let window = scene.identifier
       let kinds = batch.filter { $0.window == window }.map(\.kind)
       if kinds.contains(.wasClosed) {
+        if window != .main { closing.append(scene) }
         closed.append(window == .main ? .terminate : .closeScene(window))
         continue
       }
       // Of several changes only the last one still holds.
       switch kinds.last(where: { $0 == .gainedFocus || $0 == .lostFocus }) {
-      case .gainedFocus where !scene.hasFocus: focused.append(.focusScene(window))
-      case .lostFocus where scene.hasFocus: unfocused.append(.unfocusScene(window))
+      case .gainedFocus: focused.append(.focusScene(window))
+      case .lostFocus: unfocused.append(.unfocusScene(window))
       default: break
       }
       switch kinds.last(where: { $0 == .wasShown || $0 == .wasHidden }) {
-      case .wasShown where scene.state == .background: shown.append(.openScene(window))
-      case .wasHidden where scene.state.isForeground: hidden.append(.sendSceneToBackground(window))
+      case .wasShown: shown.append(.openScene(window))
+      case .wasHidden: hidden.append(.sendSceneToBackground(window))
       default: break
       }
     }

@@ -41,7 +41,7 @@
           }
           hasEvent = SDL_PollEvent(&event) == 1
         }
-        if !batch.isEmpty { host.report(batch) }
+        if !batch.isEmpty { host.take(batch) }
         let now = SDL_GetTicks64()
         delegate.session?.advance(by: isPlaying ? Double(now - time) / 1000 : 0)
         time = now

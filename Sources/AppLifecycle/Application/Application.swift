@@ -108,19 +108,21 @@ package import Scheduling
   ///
   /// - Parameters:
   ///   - delegate: the object that the application calls before each notification, and retains.
-  ///   - bus: the bus on which the application posts its notifications.
+  ///   - bus: the bus on which the application posts its notifications; nil for a new one, which in a simulation runs
+  ///     its handlers on the simulation's executor and clock.
   ///   - configuration: the budgets of the application, and the options of its life cycle; nil for those that the
   ///     delegate's type declares (``ApplicationDelegate/configuration``).
   ///   - clock: the clock for budgets and back-off. It should stand still while the machine sleeps, as the default
   ///     clock does, so that sleep uses up no budget. The time for which a signal has stopped the process uses up none
   ///     on any clock.
   public init(
-    delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration? = nil,
+    delegate: any ApplicationDelegate, bus: EventBus? = nil, configuration: Configuration? = nil,
     clock: any Clock<Duration> = SuspendingClock()
   ) {
     let configuration = configuration ?? type(of: delegate).configuration
-    (self.delegate, self.bus, self.configuration) = (delegate, bus, configuration)
     let isSimulated = clock is any SimulatedClock
+    self.bus = bus ?? (isSimulated ? EventBus(clock: clock) : EventBus())
+    (self.delegate, self.configuration) = (delegate, configuration)
     processTime = ProcessTime(ClockHandle(clock), isSimulated: isSimulated)
     (timing, running) = (processTime.elapsed, processTime.running)
     self.clock = ApplicationClock(clock, timing: timing, processTime: processTime)

@@ -81,7 +81,7 @@ final class Device: Sendable {
     private let clock: ManualClock
 
     init(_ clock: ManualClock) {
-      application = Application(delegate: DeviceDelegate(), bus: EventBus(clock: clock), clock: clock)
+      application = Application(delegate: DeviceDelegate(), clock: clock)
       self.clock = clock
     }
 

@@ -36,7 +36,7 @@ import UnixHost
       }
       application.task {
         for await line in input() {
-          if let event = WindowHost.Event(rawValue: line) { await host.take(event) }
+          if let event = WindowHost.Event(rawValue: line) { host.take(event) }
         }
       }
       defer { withExtendedLifetime((token, saver)) {} }

@@ -10,8 +10,6 @@ import UnixHost
 
   /// The application whose window it is.
   public let application: Application
-  private var hasFocus = true
-  private var isVisible = true
 
   /// A host for an application's window.
   public init(application: Application) { self.application = application }
@@ -23,22 +21,14 @@ import UnixHost
     return await ProcessHost(application: application, configuration: configuration).run()
   }
 
-  /// Takes what has happened to the window; returns when the application has dealt with it.
-  public func take(_ event: Event) async {
+  /// Takes what has happened to the window, and returns at once: what comes next may shorten a tear-down that is in progress.
+  public func take(_ event: Event) {
     switch event {
-    case .focusLost where hasFocus:
-      await application.handle(.beginInterruption("focus"), cause: "focus")
-    case .focusGained where !hasFocus:
-      await application.handle(.endInterruption("focus"), cause: "focus")
-    case .hidden where isVisible: await application.handle(.home, cause: "minimized")
-    case .shown where !isVisible: await application.handle(.open, cause: "restored")
-    case .closed: await application.handle(.terminate, cause: "window closed")
-    case .focusLost, .focusGained, .hidden, .shown: break
-    }
-    switch event {
-    case .focusLost, .focusGained: hasFocus = event == .focusGained
-    case .hidden, .shown: isVisible = event == .shown
-    case .closed: break
+    case .focusLost: application.send(.beginInterruption("focus"), cause: "focus")
+    case .focusGained: application.send(.endInterruption("focus"), cause: "focus")
+    case .hidden: application.send(.home, cause: "minimized")
+    case .shown: application.send(.open, cause: "restored")
+    case .closed: application.send(.terminate, cause: "window closed")
     }
   }
 }

@@ -7,30 +7,40 @@ import Testing
 @Suite struct WindowHostTests {
   @MainActor private final class Delegate: ApplicationDelegate {}
 
+  /// The host in virtual time.
   @MainActor private final class Subject: HostContract.Subject {
-    let host = WindowHost(application: Application(delegate: Delegate()))
+    let host: WindowHost
+    private let clock: ManualClock
     var application: Application { host.application }
+
+    init(_ clock: ManualClock) {
+      self.clock = clock
+      host = WindowHost(application: Application(delegate: Delegate(), clock: clock))
+    }
 
     func perform(_ event: HostContract.Event) async -> Bool {
       switch event {
       case .launch: await application.handle(.launch)
-      case .loseFocus: await host.take(.focusLost)
-      case .regainFocus: await host.take(.focusGained)
-      case .leave: await host.take(.hidden)
-      case .comeBack: await host.take(.shown)
+      case .loseFocus: host.take(.focusLost)
+      case .regainFocus: host.take(.focusGained)
+      case .leave: host.take(.hidden)
+      case .comeBack: host.take(.shown)
       case .shortMemory: await application.handle(.memoryWarning)
-      case .terminate: await host.take(.closed)
+      case .terminate: host.take(.closed)
       case .shutDown: await application.handle(.shutDown)
       // A window is never stopped.
       case .suspend, .sleep: return false
       }
+      await clock.settle()
       return true
     }
   }
 
   @MainActor @Test func theHostKeepsTheContract() async throws {
-    let report = try await HostContract.check { Subject() }
-    #expect(report.violations == [] && report.missing == [.suspend, .sleep])
+    try await withSimulation { @MainActor clock in
+      let report = try await HostContract.check { Subject(clock) }
+      #expect(report.violations == [] && report.missing == [.suspend, .sleep])
+    }
   }
 
   // MARK: As a program
