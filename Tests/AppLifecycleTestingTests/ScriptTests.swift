@@ -9,7 +9,7 @@ import Testing
   @Test func `every input of the system is read from the word that stands for it`() throws {
     let sent: [SystemInput] = [
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
-      .beginInterruption(.call), .beginInterruption("any_Other.name-1"), .endInterruption(.faceID),
+      .beginInterruption(.call), .beginInterruption("any_Other.name-1"), .endInterruption("faceID"),
       .memoryWarning, .significantTimeChange, .fetch, .suspend, .wake, .terminate,
     ]
     let actions = DeviceInput.allCases.filter { $0 != .purge }

@@ -137,10 +137,10 @@ extension NotingDelegate: ApplicationDelegate {
   @Test func `is active only while no reason stands, and says which do`() async {
     var seen: [Set<DeactivationReason>] = []
     delegate.onCallback = { _, application in seen.append(application.deactivationReasons) }
-    await play(.launch, .beginInterruption(.call), .beginInterruption(.alert), .endInterruption(.call))
+    await play(.launch, .beginInterruption(.call), .beginInterruption("alert"), .endInterruption(.call))
     #expect(application.state == .inactive)
-    #expect(application.deactivationReasons == [.alert])
-    await play(.endInterruption(.alert))
+    #expect(application.deactivationReasons == ["alert"])
+    await play(.endInterruption("alert"))
     #expect(application.state == .active)
     #expect(seen == [[.launching], [.launching], [], [.call], []])
   }

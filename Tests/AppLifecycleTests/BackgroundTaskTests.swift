@@ -67,7 +67,7 @@ import Testing
   @Test func `expiration handlers run in order of begin, each once in its task's life`() async throws {
     var called: [String] = []
     func begin(_ name: String) -> Application.BackgroundTask {
-      application.beginBackgroundTask(named: name) {
+      application.beginBackgroundTask(named: name) { _ in
         called.append("\(name) at \(system.clock.now.offset / .seconds(1)), \(application.state.rawValue)")
       }
     }
@@ -96,7 +96,7 @@ import Testing
         if name == "a" { last.task?.end() }
       }
     }
-    last.task = application.beginBackgroundTask(named: "c") { called.append("c") }
+    last.task = application.beginBackgroundTask(named: "c") { _ in called.append("c") }
     let record = try await system.play("home; wait:1m")
     #expect(called == ["a", "b"])
     #expect(events(record) == ["0.0 inactive", "0.0 background", "25.0 expire:a", "25.0 expire:b", "25.0 suspended"])
@@ -125,7 +125,7 @@ import Testing
     try await system.play("launch; home; task:begin:a; wait:26s; task:begin:late")
     var expired: [String] = []
     let token = system.bus.subscribe(to: Application.WillEnterForeground.self) { event in
-      _ = event.application.beginBackgroundTask(named: "on the return") { expired.append("on the return") }
+      _ = event.application.beginBackgroundTask(named: "on the return") { _ in expired.append("on the return") }
     }
     defer { token.cancel() }
     try await system.play("open; wait:1m")
@@ -137,7 +137,7 @@ import Testing
   @Test func `a begin after expiration is refused: its handler runs when it has returned`() async throws {
     try await system.play("launch; task:begin:a; home; wait:26s")
     var called = 0
-    let late = application.beginBackgroundTask(named: "late") { called += 1 }
+    let late = application.beginBackgroundTask(named: "late") { _ in called += 1 }
     #expect(called == 0)
     await system.clock.settle()
     #expect(called == 1)
@@ -149,7 +149,7 @@ import Testing
     #expect(system.record.last?.kind == .report && system.record.last?.name == "taskEndedTwice:late")
     // It gives no time, and is not missed at the end; a new stay takes tasks again.
     try await system.play("open")
-    let again = application.beginBackgroundTask(named: "again") { called += 1 }
+    let again = application.beginBackgroundTask(named: "again") { _ in called += 1 }
     await system.clock.settle()
     #expect(called == 1)
     again.end()
@@ -157,7 +157,7 @@ import Testing
 
   @Test func `without a process there is no time to give, and no record of it`() async throws {
     var called = 0
-    let early = application.beginBackgroundTask(named: "early") { called += 1 }
+    let early = application.beginBackgroundTask(named: "early") { _ in called += 1 }
     await system.clock.settle()
     #expect(called == 1 && system.record.isEmpty)
     try await system.play("launch; home; wait:5s")
@@ -169,7 +169,7 @@ import Testing
   @Test func `a handler may begin a task, which is refused`() async throws {
     try await system.play("launch")
     var inner: [String] = []
-    let outer = application.beginBackgroundTask(named: "outer") {
+    let outer = application.beginBackgroundTask(named: "outer") { _ in
       let task = application.beginBackgroundTask(named: "inner") { task in
         task.end()
         inner.append("refused")
@@ -213,7 +213,7 @@ import Testing
   @Test(arguments: ["kill", "crash", "reboot", "wait:1m; suspend; reclaim"])
   func `tasks and modes go with their process`(end: String) async throws {
     try await system.play("launch")
-    let task = application.beginBackgroundTask(named: "save") { Issue.record("expired") }
+    let task = application.beginBackgroundTask(named: "save") { _ in Issue.record("expired") }
     let mode = application.beginBackgroundMode()
     try await system.play("home; \(end); launch")
     let reports = system.record.count { $0.kind == .report || $0.kind == .task }
@@ -380,7 +380,7 @@ import Testing
     let token = application.observe { if let new = $0.record { record.append("\(new.kind.rawValue) \(new.name)") } }
     defer { token.cancel() }
     _ = await clock.running { await application.handle(.launchInBackground) }
-    let task = application.beginBackgroundTask(named: "long") { Issue.record("expired") }
+    let task = application.beginBackgroundTask(named: "long") { _ in Issue.record("expired") }
     try await clock.advance(by: .seconds(86_400))
     #expect(application.state == .background)
     #expect(application.remainingBackgroundTime == .zero)

@@ -94,13 +94,13 @@ import Testing
     let log = Log(application)
     let handlers = Shared(0)
     let begin: @Sendable () -> Void = {
-      let task = application.beginBackgroundTask(named: "none") { handlers.value.withLock { $0 += 1 } }
+      let task = application.beginBackgroundTask(named: "none") { _ in handlers.value.withLock { $0 += 1 } }
       #expect(task.wasRefused)
     }
     onThreads([begin])
     await turn()
     await application.handle(.launch)
-    let open = application.beginBackgroundTask(named: "open") { Issue.record("expired") }
+    let open = application.beginBackgroundTask(named: "open") { _ in Issue.record("expired") }
     await application.handle(LifecycleInput.device(.purge))
     onThreads([begin, { open.end() }, { open.end() }])
     await turn()
@@ -151,7 +151,7 @@ import Testing
       let suspension = application.suspend()
       for _ in 0..<seed % 40 { await Task.yield() }
       var expirations = 0
-      let task = application.beginBackgroundTask(named: "upload") { expirations += 1 }
+      let task = application.beginBackgroundTask(named: "upload") { _ in expirations += 1 }
       await clock.settle()
       if task.wasRefused {
         #expect(application.state == .suspended)

@@ -9,7 +9,7 @@ import Testing
   private static let inputs =
     ([
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
-      .beginInterruption(.call), .endInterruption(.call), .beginInterruption(.alert), .endInterruption(.alert),
+      .beginInterruption(.call), .endInterruption(.call), .beginInterruption("alert"), .endInterruption("alert"),
       .memoryWarning, .significantTimeChange, .fetch, .suspend, .wake, .terminate, .shutDown,
     ] as [SystemInput]).map(LifecycleInput.system) + DeviceInput.allCases.map(LifecycleInput.device)
 

@@ -150,11 +150,11 @@ import Testing
       balance.take(event)
       guard case .callEnded(let entry, _) = event, entry.name == "first" else { return }
       second?.end()
-      _ = application.beginBackgroundTask(named: "too late") {}
+      _ = application.beginBackgroundTask(named: "too late") { _ in }
     }
     try await system.play("launch; home")
-    _ = application.beginBackgroundTask(named: "first") {}
-    second = application.beginBackgroundTask(named: "second") {}
+    _ = application.beginBackgroundTask(named: "first") { _ in }
+    second = application.beginBackgroundTask(named: "second") { _ in }
     try await system.play("crash")
     token.cancel()
     let ends = application.ledger.entries.filter { $0.step == "backgroundTask" }
@@ -167,9 +167,9 @@ import Testing
     var tokens: [ObserverToken] = []
     let token = application.observe { [application] event in
       guard tokens.isEmpty, event.record?.name == "inactive" else { return }
-      application.beginBackgroundTask(named: "before") {}.end()
+      application.beginBackgroundTask(named: "before") { _ in }.end()
       tokens.append(application.observe { late.append($0) })
-      application.beginBackgroundTask(named: "after") {}.end()
+      application.beginBackgroundTask(named: "after") { _ in }.end()
     }
     try await system.play("launch")
     token.cancel()
@@ -196,7 +196,7 @@ import Testing
     var outcomes: [TransitionReport.Outcome] = []
     let owner = Owner()
     system.bus.receive(Application.DidEnterBackground.self, for: owner) { _, _ async throws in
-      application.beginBackgroundTask(named: "inside") {}.end()
+      application.beginBackgroundTask(named: "inside") { _ in }.end()
     }
     let token = application.observe { event in
       guard case .callBegan(let call) = event, call.name == "inside" else { return }

@@ -133,7 +133,7 @@ import Testing
 
   @Test func `that have ended before are not called`() async throws {
     try await expire()
-    let task = application.beginBackgroundTask(named: "late") { Issue.record("called") }
+    let task = application.beginBackgroundTask(named: "late") { _ in Issue.record("called") }
     task.end()
     await system.clock.settle()
     #expect(reports == [])

@@ -57,7 +57,7 @@ import Testing
   /// Code that is called again and again is not late, and its mistake is reported in the same way.
   @Test func `has beside it a background task that is refused endlessly`() async throws {
     let application = system.application
-    @MainActor func begin() { _ = application.beginBackgroundTask(named: "upload") { begin() } }
+    @MainActor func begin() { _ = application.beginBackgroundTask(named: "upload") { _ in begin() } }
     system.addAction("begin") { begin() }
     let texts = try await reports(of: "launch; home; task:begin:open; wait:25s; do:begin; task:end:open")
     #expect(

@@ -44,29 +44,12 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.
-  ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task. It is
-  ///     released when it has been called or the task has ended.
+  ///   - expirationHandler: called on the main actor with the task shortly before the time is over; it must end the task. It
+  ///     is released when it has been called or the task has ended.
   /// - Returns: the task; end it exactly once.
   /// - Complexity: constant; the end of the task is linear in the number of open tasks.
   public nonisolated func beginBackgroundTask(
-    named name: String, expirationHandler: @escaping @MainActor () -> Void = {}
-  ) -> Application.BackgroundTask {
-    background.begin(named: name) { _ in expirationHandler() }
-  }
-
-  /// Begins a background task whose expiration handler is passed the task to end.
-  ///
-  /// A handler without parameters cannot capture the task, because the task does not exist yet when the handler is
-  /// created. In everything else this method is the same as `beginBackgroundTask(named:expirationHandler:)` with a
-  /// handler without parameters: all tasks share one allowance, and a task that begins too late is refused.
-  ///
-  /// - Parameters:
-  ///   - name: the task's name in records and reports.
-  ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task. It is
-  ///     released when it has been called or the task has ended.
-  /// - Returns: the task; end it exactly once.
-  public nonisolated func beginBackgroundTask(
-    named name: String, expirationHandler: @escaping @MainActor (Application.BackgroundTask) -> Void
+    named name: String, expirationHandler: @escaping @MainActor (Application.BackgroundTask) -> Void = { _ in }
   ) -> Application.BackgroundTask {
     background.begin(named: name, expirationHandler: expirationHandler)
   }
@@ -83,7 +66,7 @@ extension Application {
   /// Runs an operation inside a background task, which ends with the operation.
   ///
   /// All tasks share one allowance for each stay in the background; see
-  /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, a simulated system cancels the
+  /// ``beginBackgroundTask(named:expirationHandler:)``. Shortly before the time is over, a simulated system cancels the
   /// operation. If the task is refused, the operation runs, cancelled from the beginning. It does not run
   /// if the task is refused endlessly.
   ///

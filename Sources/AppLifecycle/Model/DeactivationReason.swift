@@ -2,6 +2,7 @@
 ///
 /// An application has a *set* of reasons, and is active only while the set is empty. If a second interruption begins
 /// during the first, the application therefore resigns active only once, and becomes active only when both have ended.
+/// A host or a test names other reasons by a literal, such as `"faceID"` or `"controlCenter"`.
 public struct DeactivationReason: StringRepresentable {
   /// The name of the reason, which a script writes after `interrupt:`.
   public let rawValue: String
@@ -15,14 +16,6 @@ public struct DeactivationReason: StringRepresentable {
   public static let launching: DeactivationReason = "launching"
   /// A phone call covers the application.
   public static let call: DeactivationReason = "call"
-  /// An alert of the system covers the application.
-  public static let alert: DeactivationReason = "alert"
-  /// The control center is open.
-  public static let controlCenter: DeactivationReason = "controlCenter"
-  /// The notification center is open.
-  public static let notificationCenter: DeactivationReason = "notificationCenter"
-  /// Face ID authenticates the user.
-  public static let faceID: DeactivationReason = "faceID"
   /// The application switcher is open.
   public static let appSwitcher: DeactivationReason = "appSwitcher"
   /// The terminal or window lost the keyboard focus; with scenes, every window in the foreground.

@@ -361,7 +361,7 @@ import Testing
     first.end()
     for _ in 0..<100 { await Task.yield() }
     var hasExpired = false
-    let second = double.application.beginBackgroundTask(named: "second") { hasExpired = true }
+    let second = double.application.beginBackgroundTask(named: "second") { _ in hasExpired = true }
     for _ in 0..<100 { await Task.yield() }
     #expect(!hasExpired && double.application.openBackgroundTasks == ["second"])
     second.end()

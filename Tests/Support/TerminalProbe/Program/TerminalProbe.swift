@@ -125,7 +125,7 @@ extension Probe: TerminalApplicationDelegate {
       }
     }
     if let name = options.openTask {
-      _ = application.beginBackgroundTask(named: name) { Log.shared.write("expire \(name)") }
+      _ = application.beginBackgroundTask(named: name) { _ in Log.shared.write("expire \(name)") }
     }
   }
 
