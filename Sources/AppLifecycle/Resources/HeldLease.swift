@@ -15,6 +15,8 @@ internal import Scheduling
   private var check: Task<Void, Never>?
   /// The wait for the next run of the loop.
   private var pause: Task<Void, Never>?
+  /// Whether a health check runs now; between two checks, its task only sleeps.
+  private var isChecking = false
   /// Whether a health check has succeeded.
   var hasPassedCheck = false
   /// Whether a health check has failed or was late.
@@ -52,24 +54,27 @@ internal import Scheduling
 
   func startPause(_ start: () -> Task<Void, Never>) { if !isEnding { pause = start() } }
 
-  func startCheck(_ start: () -> Task<Void, Never>) { if !isEnding { check = start() } }
+  func startChecks(_ start: () -> Task<Void, Never>) { if !isEnding { check = start() } }
+
+  func checkBegins() { isChecking = true }
 
   // MARK: Ending
 
   /// Ends loop and check.
   ///
   /// - Parameter isHurried: whether the loop is cancelled even if it has a listener.
-  /// - Returns: whether the loop or the check still runs.
+  /// - Returns: whether the loop or a check still runs.
   func end(isHurried: Bool) -> Bool {
     isEnding = true
     cancelPause()
     check?.cancel()
     if let closing, !closing.close() || isHurried { loop?.cancel() }
-    return loop != nil || check != nil
+    return loop != nil || isChecking
   }
 
   /// Waits until both have ended or were abandoned.
   func whenEnded() async {
+    guard loop != nil || isChecking else { return }
     let wait = OneShot<Bool>()
     ended = wait
     _ = await wait.value
@@ -99,7 +104,7 @@ internal import Scheduling
   }
 
   func checkDidEnd() {
-    check = nil
+    isChecking = false
     settle()
   }
 
@@ -108,5 +113,5 @@ internal import Scheduling
     pause = nil
   }
 
-  private func settle() { if loop == nil, check == nil { ended?.settle(true) } }
+  private func settle() { if loop == nil, !isChecking { ended?.settle(true) } }
 }

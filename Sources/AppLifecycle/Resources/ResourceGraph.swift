@@ -108,7 +108,7 @@ struct ResourceGraph {
   private mutating func endBodies(of phases: PhaseSet) {
     for index in order.reversed()
     where nodes[index].isBody && nodes[index].status == .held && phases.contains(nodes[index].phase) {
-      _ = updateLeaving(index) { $0.isBroken = true }
+      _ = updateLeaving(index) { ($0.isBroken, $0.failures) = (true, 0) }
       consider(index)
     }
   }

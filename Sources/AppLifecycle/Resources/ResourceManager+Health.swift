@@ -13,7 +13,7 @@ extension ResourceManager {
     let generation = generation
     // A check on which others wait does not wait itself.
     let isAwaited = operations.habits.readiness == .checked
-    lease.startCheck {
+    lease.startChecks {
       tasks.startOnMainActor(for: operations.source) { [weak self, scope, clock] in
         var pause = isAwaited ? Duration.zero : interval
         while !lease.isEnding {
@@ -34,6 +34,7 @@ extension ResourceManager {
           }
           let run = AwaitedRun(of: scope, generation: generation, lease: lent)
           self?.setCheckDeadline(index, lease, interval)
+          lease.checkBegins()
           let intercepted = self?.application?.interceptedCall(
             LedgerEntry(
               .resource, operations.source, step: CallStep.check.rawValue, began: clock.now(), duration: .zero,
@@ -53,9 +54,9 @@ extension ResourceManager {
           }
           run.isOver = true
           self?.clearCheckDeadline(lease)
+          lease.checkDidEnd()
           guard lent.isValid else { break }
         }
-        lease.checkDidEnd()
       }
     }
   }

@@ -20,12 +20,15 @@ extension ResourceManager {
         }
         // Work that this starts does not belong to the loop.
         HandlerContext.outside { willBegin?() }
-        // Do not begin a loop that has been asked to end already, and do not react to its end.
-        guard !lease.isEnding,
+        // Do not begin a loop that has been asked to end already, or whose owner is gone, and do not react to its end.
+        let isOver = operations.isOver?() ?? false
+        guard !lease.isEnding, !isOver,
           lease.isAskedAtOnce || (!Task.isCancelled && self?.mayBeginLoop(index, lease) == true)
         else {
           run.isOver = true
-          return lease.loopDidEnd()
+          lease.loopDidEnd()
+          if isOver, let self, resources[index]?.lease === lease { remove(index) }
+          return
         }
         let (began, ranSince) = (clock.now(), running.now())
         let intercepted = self?.interceptedLoop(index, began: began)
@@ -107,9 +110,10 @@ extension ResourceManager {
     switch reaction {
     case .rest:
       if case .declared = resource.operations.habits.readiness { didBecomeReady(index, lease) }
-    // It does not begin again while its phase closes.
-    case .again where !graph.isWanted(index): sequel = .close
-    case .again: sequel = beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
+    case .again:
+      let next = beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
+      // The release ends the pause before the next run; if the phase opens first, that run comes.
+      sequel = graph.isWanted(index) ? next : .close
     case .invalidate:
       sequel = graph.isWanted(index) ? .invalidate : .close
       if resource.operations.holding.invalidate(lease.number, because: reason) {
@@ -125,10 +129,10 @@ extension ResourceManager {
   private func reaction(of index: Int, _ resource: Resource, isReturn: Bool) -> RunEnd {
     let operations = resource.operations
     let chosen = isReturn ? operations.habits.onReturn : operations.habits.onError
-    // A body has nothing to invalidate.
-    if operations.body != nil { return chosen == .invalidate ? .again : chosen }
     // One that throws before it is ready would keep others waiting if it rested.
-    return chosen == .rest && !isReturn && !graph.isReady(index) ? .invalidate : chosen
+    let isBroken = chosen == .invalidate || (chosen == .rest && !isReturn && !graph.isReady(index))
+    // A body has nothing to invalidate.
+    return !isBroken ? chosen : operations.body == nil ? .invalidate : .again
   }
 
   /// Posts the end of a loop or body, unless it returned as the program expects, and reports its error.

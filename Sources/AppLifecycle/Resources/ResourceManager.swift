@@ -221,7 +221,7 @@ internal import Scheduling
       let holding = resource.operations.holding
       var failure = graph.nodes[index].dependencies.lazy.compactMap { self.resources[$0]?.givenUp }.first
       if case .failed = graph.status(of: index) {
-        let isKnown = resource.givenUp?.holding === holding && resource.givenUp?.error != nil
+        let isKnown = resource.givenUp?.holding === holding
         failure =
           isKnown
           ? resource.givenUp
@@ -308,8 +308,9 @@ internal import Scheduling
       retries[index] = tasks.startOnMainActor { await self.waitToRetry(index, until: deadline, generation) }
     case .cancelAcquire(let index):
       queue?.cancel(index)
-      // Its dependencies stay held until the acquire has ended, so report an acquire that ignores its cancellation.
-      setDeadline(of: index)
+      // Its dependencies stay held until the acquire has ended, so report an acquire that ignores its cancellation. One
+      // with a lease has ended, and only its loop has not begun.
+      if resources[index]?.lease == nil { setDeadline(of: index) }
     case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
     case .forget: break
     }

@@ -60,6 +60,7 @@ extension Application {
       run.end()
       return false
     }
+    operations.isOver = { [holding = run.holding] in holding.isCancelled }
     operations.whenForgotten = { ended.settle(true) }
     run.index = manager.add(operations, while: phase, after: dependencies.unique)
     await withTaskCancellationHandler {
