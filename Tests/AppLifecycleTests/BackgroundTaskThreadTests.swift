@@ -78,6 +78,20 @@ import Testing
     #expect(log.lines == ["began thread", "ended thread", "began main", "ended main"])
   }
 
+  @Test func `an observer that begins one is told of it after the present one`() async throws {
+    let (application, log) = await launched()
+    let token = application.observe { event in
+      if case .callBegan(let call) = event, call.name == "thread" {
+        application.beginBackgroundTask(named: "nested").end()
+      }
+    }
+    onThreads([{ application.beginBackgroundTask(named: "thread").end() }])
+    await turn()
+    #expect(log.lines == ["began thread", "ended thread", "began nested", "ended nested"])
+    #expect(application.openCalls.isEmpty)
+    token.cancel()
+  }
+
   @Test func `two threads that end a task end it once`() async throws {
     let (application, log) = await launched()
     for _ in 0..<200 {

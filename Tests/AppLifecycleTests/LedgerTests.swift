@@ -126,6 +126,20 @@ import Testing
     #expect(report.entries.map(\.name) == ["applicationWillResignActive", "applicationDidEnterBackground"])
   }
 
+  @Test func `keeps the latest overruns of a transition that lasts`() async {
+    final class Bare: ApplicationDelegate {}
+    let application = Application(delegate: Bare())
+    await application.handle(.launch)
+    let ledger = application.ownLedger
+    for number in 0...ApplicationLedger.mostOverruns {
+      ledger.note(
+        BudgetOverrun(callback: .didEnterBackground, budget: .seconds(number), culprits: ["loop"]), on: ledger.page)
+    }
+    let kept = application.ledger.overruns.map(\.budget)
+    #expect(kept.count == ApplicationLedger.mostOverruns / 2 + 1)
+    #expect(kept.last == .seconds(ApplicationLedger.mostOverruns))
+  }
+
   @Test func `and a report says in the same line what a transition was`() async {
     final class Bare: ApplicationDelegate {}
     let clock = ManualClock()

@@ -125,4 +125,19 @@ extension Delegate: ApplicationDelegate {
   func applicationWillEnterForeground(_ application: Application) { calls.append("willEnterForeground") }
   func applicationDidBecomeActive(_ application: Application) { calls.append("didBecomeActive") }
   func applicationDidEnterBackground(_ application: Application) { calls.append("didEnterBackground") }
+
+  @Test func `a cancelled caller's transition is not cancelled`() async {
+    @MainActor final class Delegate: ApplicationDelegate {
+      var wasCancelled: [Bool] = []
+      func applicationWillTerminate(_ application: Application) { wasCancelled.append(Task.isCancelled) }
+    }
+    let delegate = Delegate()
+    let application = Application(delegate: delegate)
+    await application.handle(.launch)
+    await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await application.handle(.shutDown)
+    }.value
+    #expect(delegate.wasCancelled == [false])
+  }
 }

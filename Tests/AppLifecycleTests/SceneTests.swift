@@ -283,6 +283,13 @@ extension WindowDelegate: SceneDelegate {
     #expect(application.scenes.last?.session !== session && application.scenes.last?.session.userInfo.isEmpty == true)
   }
 
+  @Test func `a window that is closed while the screen is locked does not come back, without a scene either`()
+    async throws
+  {
+    try await system.play("launch; lock; scene:reclaim:main; scene:close:main; unlock")
+    #expect(application.scenes.isEmpty && application.openSessions.isEmpty && application.state == .background)
+  }
+
   @Test(arguments: ["scene:close:b", "scene:background:b; scene:reclaim:b", "kill", "crash", "home; suspend; reclaim"])
   func `lets go of a scene that is disconnected, and of its delegate`(ending: String) async throws {
     try await system.play("launch; scene:open:b")

@@ -65,6 +65,40 @@ import Testing
     }
   }
 
+  @Test func `the budget counts from the call, also while a lock tears down`() async throws {
+    try await withSimulation { @MainActor clock in
+      let run = await Run(clock)
+      let owner = Bare()
+      run.application.bus.receive(Application.DidEnterBackground.self, for: owner) { _, _ in
+        try? await clock.sleep(for: .seconds(3))
+      }
+      _ = run.application.beginBackgroundTask(named: "upload")
+      run.application.send(.lock)
+      let suspension = run.application.suspend()
+      try await clock.advance(by: .seconds(10))
+      #expect(await suspension.value)
+      #expect(
+        run.log == [
+          "0.0 inactive", "0.0 background", "4.0 expire:upload", "5.0 backgroundTimeExpired:upload", "5.0 suspended",
+        ])
+    }
+  }
+
+  @Test func `once revoked, tasks begin again that its wait refused`() async throws {
+    try await withSimulation { @MainActor clock in
+      let run = await Run(clock)
+      let task = run.application.beginBackgroundTask(named: "upload")
+      let suspension = run.application.suspend()
+      try await clock.advance(by: .seconds(3))
+      let refused = run.application.beginBackgroundTask(named: "late")
+      run.application.send(.wake)
+      await clock.settle()
+      task.end()
+      #expect(await suspension.value == false)
+      #expect(refused.wasRefused && !run.application.beginBackgroundTask(named: "next").wasRefused)
+    }
+  }
+
   @Test(arguments: [SystemInput.open, .wake, .fetch, .shutDown, .terminate, .launch])
   func `is revoked by what wakes, returns or ends, while tasks are awaited`(input: SystemInput) async throws {
     try await withSimulation { @MainActor clock in

@@ -105,9 +105,10 @@ extension Application {
     inbox.add(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))), for: self)
   }
 
-  /// Whether a transition may run in the current task: the task belongs to no handler, not even one that has returned,
-  /// no observer is being called, and no simulation must run the transition on its own executor.
+  /// Whether a transition may run in the current task: the task is not cancelled, or the handlers' work would count as
+  /// cancelled, too; it belongs to no handler, not even one that has returned; no observer is being called; and no
+  /// simulation must run the transition on its own executor.
   private var canTakeTurn: Bool {
-    HandlerContext.current == nil && tasks.executor == nil && !observers.isCalling
+    !Task.isCancelled && HandlerContext.current == nil && tasks.executor == nil && !observers.isCalling
   }
 }

@@ -36,6 +36,7 @@ internal import Scheduling
     if case .ignore(.unknownScene)? = effects.first, case .system(.closeScene(let id)) = pending.input,
       application.sceneDirectory.hasSession(id)
     {
+      application.transitions.forgetReturn(of: id)
       effects = [.endSession(id)]
     }
     var report = begin(effects, at: began)

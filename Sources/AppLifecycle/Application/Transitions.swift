@@ -65,6 +65,9 @@
   /// Whether the waiting inputs bring the application into the foreground before they end its process.
   func comesBack(with inputs: [LifecycleInput]) -> Bool { machine.comesBack(with: inputs) }
 
+  /// Forgets a window that was closed and has no scene.
+  func forgetReturn(of scene: SceneIdentifier) { machine.forgetReturn(of: scene) }
+
   /// The reasons that keep the application from being active once every effect has been performed.
   var deactivationReasons: Set<DeactivationReason> { machine.deactivationReasons }
 

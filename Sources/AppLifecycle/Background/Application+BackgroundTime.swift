@@ -232,13 +232,14 @@ extension Application {
     background.checkWaits()
   }
 
-  private typealias BegunSuspension = (order: Int, home: OneShot<TransitionReport>)
+  /// A suspension that has begun at a time of ``running``.
+  private typealias BegunSuspension = (order: Int, began: Duration, home: OneShot<TransitionReport>)
 
   /// Queues `home` before it returns: an input that is sent next must come after it.
   private nonisolated func beginSuspension(cause: LifecycleCause) -> BegunSuspension {
-    let home = OneShot<TransitionReport>()
+    let (home, began) = (OneShot<TransitionReport>(), running.now())
     let order = inbox.beginSuspension(with: PendingInput(input: .system(.home), cause: cause, answer: home), for: self)
-    return (order, home)
+    return (order, began, home)
   }
 
   /// Lets background tasks and the grace end after `home`, and suspends the application unless the suspension was revoked.
@@ -247,7 +248,8 @@ extension Application {
   ) async -> TransitionReport {
     let home = await tasks.waitOnMainActor { await suspension.home.value }
     let budget = budget ?? configuration.didEnterBackgroundBudget
-    let spent = home.outcome == .completed ? home.duration : .zero
+    // `home` may have waited for its turn, as for the tear-down of a lock.
+    let spent = running.now() - suspension.began
     let open = await finishBackgroundTasks(within: budget - spent, before: suspension.order, cause: cause) { [inbox] in
       !inbox.hasRevokedSuspension(since: suspension.order)
     }

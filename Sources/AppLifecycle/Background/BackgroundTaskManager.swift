@@ -27,6 +27,8 @@ internal import Scheduling
 
   /// The grace of the present stay.
   var grace: GracePeriod
+  /// Whether observers are told of news at present.
+  private var isTelling = false
   /// The waits for the end of the tasks: before the process is stopped, before the machine sleeps, or both.
   private var waiters: [OneShot<Bool>] = []
 
@@ -186,8 +188,11 @@ extension BackgroundTaskManager {
 
   /// Tells the news so far.
   ///
-  /// It takes one piece of news at a time: observers may begin and end tasks, and then tell the rest.
+  /// Observers may begin and end tasks: this is told after the present news.
   func tellNews() {
+    guard !isTelling else { return }
+    isTelling = true
+    defer { isTelling = false }
     while let news = state.withLock({ $0.nextNews() }) {
       switch news {
       case .began(let task):

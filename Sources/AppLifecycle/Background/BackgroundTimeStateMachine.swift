@@ -63,6 +63,8 @@ struct BackgroundTimeStateMachine: Sendable, Hashable {
   private var stayBegan: Duration?
   /// Whether the tasks of the stay have expired, so that new tasks are refused until the stay ends.
   private var refusesTasks = false
+  /// Whether tasks have expired because the process is to be stopped, so that new tasks are refused unless it is not.
+  private var hasExpiredForStop = false
   /// The number of the suspension that follows at once, so that new tasks are refused.
   private var suspension: Int?
   /// The open tasks, in the order in which they began.
@@ -106,7 +108,7 @@ extension BackgroundTimeStateMachine {
   ///
   /// Tasks that begin from now on have no limit.
   mutating func willEnterForeground() {
-    (isReturning, stayBegan, refusesTasks, suspension) = (true, nil, false, nil)
+    (isReturning, stayBegan, refusesTasks, hasExpiredForStop, suspension) = (true, nil, false, false, nil)
   }
 
   /// Returns the time that the application may still run; nil if it is not limited.
@@ -118,7 +120,7 @@ extension BackgroundTimeStateMachine {
 
   private mutating func beginStayIfDue(at now: Duration) {
     stayBegan = state == .background && !isReturning && modes == 0 ? now : nil
-    refusesTasks = false
+    (refusesTasks, hasExpiredForStop) = (false, false)
   }
 }
 
@@ -132,7 +134,7 @@ extension BackgroundTimeStateMachine {
   mutating func beginTask(named name: String, at now: Duration) -> (id: TaskID, isRefused: Bool) {
     let id = nextID
     nextID += 1
-    let isRefused = refusesTasks || suspension != nil || !state.runsCode
+    let isRefused = refusesTasks || hasExpiredForStop || suspension != nil || !state.runsCode
     if isRefused { timeless.insert(id) } else { tasks.append(OpenTask(id: id, name: name, began: now)) }
     return (id, isRefused)
   }
@@ -169,6 +171,7 @@ extension BackgroundTimeStateMachine {
   /// Accepts tasks again, because the suspension does not take place.
   mutating func reopen(after suspension: Int) {
     if self.suspension == suspension { self.suspension = nil }
+    hasExpiredForStop = false
   }
 
   subscript(id: TaskID) -> OpenTask? { tasks.first { $0.id == id } }
@@ -177,7 +180,7 @@ extension BackgroundTimeStateMachine {
   mutating func beginMode() {
     modes += 1
     stayBegan = nil
-    refusesTasks = false
+    (refusesTasks, hasExpiredForStop) = (false, false)
   }
 
   /// Ends a mode; when the last mode ends, a new stay begins.
@@ -216,16 +219,23 @@ extension BackgroundTimeStateMachine {
     return length >= limits.allowance ? .purge(because: tasks.map(\.name)) : nil
   }
 
-  /// Returns the next task that expires before a stop, as ``expireNext(notAfter:)`` does; nil if no task is open.
+  /// Returns the next task up to `last` that expires before a stop, and marks it as expired; nil if no task is open.
   ///
-  /// If all have ended, further tasks are not refused.
-  mutating func expireNext(ofOpen last: TaskID) -> TaskID? { tasks.isEmpty ? nil : expireNext(notAfter: last) }
+  /// Further tasks are refused, unless all have ended, until the stay ends or the stop is called off (``reopen(after:)``).
+  mutating func expireNext(ofOpen last: TaskID) -> TaskID? {
+    if !tasks.isEmpty { hasExpiredForStop = stayBegan != nil }
+    return expire(notAfter: last)
+  }
 
   /// Returns the first open task whose expiration handler has not been called yet, and marks it as expired.
   ///
-  /// Further tasks are refused until the stay ends. Tasks that began after `last` do not expire.
-  mutating func expireNext(notAfter last: TaskID = .max) -> TaskID? {
+  /// Further tasks are refused until the stay ends.
+  mutating func expireNext() -> TaskID? {
     refusesTasks = stayBegan != nil
+    return expire(notAfter: .max)
+  }
+
+  private mutating func expire(notAfter last: TaskID) -> TaskID? {
     guard let index = tasks.firstIndex(where: { !$0.hasExpired && $0.id <= last }) else { return nil }
     tasks[index].hasExpired = true
     return tasks[index].id

@@ -15,6 +15,8 @@ internal import PubSub
 
   /// The largest number of entries on all pages together.
   static let mostEntries = 8_192
+  /// The largest number of overruns on a page; a service may have one transition for as long as it runs.
+  static let mostOverruns = 1_024
 
   private let limit: Int
   /// The pages, oldest first; their numbers are consecutive, and the last page has ``lastNumber``.
@@ -75,9 +77,11 @@ internal import PubSub
     add(handlers.count, to: page) { $0.append(handlers, step: step) }
   }
 
-  /// Adds the overrun of a budget to a page.
+  /// Adds the overrun of a budget to a page, which keeps the latest ones.
   func note(_ overrun: BudgetOverrun, on page: PageID?) {
-    if let index = index(of: page) { pages[index].overruns.append(overrun) }
+    guard let index = index(of: page) else { return }
+    pages[index].overruns.append(overrun)
+    if pages[index].overruns.count > Self.mostOverruns { pages[index].overruns.removeFirst(Self.mostOverruns / 2) }
   }
 
   /// Posts a notification, and notes all its handlers together.

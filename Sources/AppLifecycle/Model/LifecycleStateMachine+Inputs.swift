@@ -99,9 +99,12 @@ extension LifecycleStateMachine {
   private mutating func close(_ scene: SceneIdentifier) {
     leaveForeground([scene])
     disconnect([scene])
-    process.foregroundWhenLocked?.removeAll { $0 == scene }
+    forgetReturn(of: scene)
     effects.append(.endSession(scene))
   }
+
+  /// Keeps a window that was closed while the screen was locked from coming back at the unlock; it may have no scene.
+  mutating func forgetReturn(of scene: SceneIdentifier) { process.foregroundWhenLocked?.removeAll { $0 == scene } }
 
   private mutating func lock() {
     device.isLocked = true
