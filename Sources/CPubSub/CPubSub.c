@@ -219,8 +219,8 @@ void pubsub_barrier(void) {
 }
 
 /// Returns the outermost frame of a record in which a post has announced an address in this memory; NULL if there is none.
-/// The outermost post ends last: a writer needs to ask no other, and the first frame without a post is followed by none that could
-/// matter.
+/// The outermost post ends last, so a writer needs to ask no other. Frames end innermost first, so the first frame without a post is
+/// followed by none with one.
 static pubsub_frame *reader(pubsub_record *record, const char *memory, size_t size) {
     for (long depth = 0; depth < PUBSUB_DEEPEST; depth++) {
         pubsub_frame *frame = &record->frames[depth];
@@ -240,9 +240,12 @@ bool pubsub_is_read(const void *memory, size_t size) {
     return false;
 }
 
-/// Returns whether a post is at one of the handlers. It is called twice. The first call, with `asks`, asks the posts that it
-/// finds to report when they move on. The second one counts only those that were asked: any other post came later, or erased
-/// the request before it looked at the handler (see report_move), and finds the handler cancelled.
+/// Returns whether a post is at one of the handlers, which have been cancelled.
+///
+/// The writer asks, passes a barrier, and looks. A post announces its next handler, looks for a request, erases and reports it
+/// (report_move), and then looks at the handler's function. The writer's first call, with `asks`, asks each post that it finds. Its
+/// second call counts only posts that were asked: any other post announced the handler later, or erased the request before it looks
+/// at the function, and finds the handler cancelled.
 static bool runs(const void *const *handlers, long count, bool asks) {
     bool found = false;
     for (pubsub_record *record = first_record(); record; record = record->next) {
@@ -333,6 +336,8 @@ __attribute__((noinline)) static void report_move(pubsub_frame *frame) {
     // Another writer may meanwhile have asked for the next handler, which this post has announced and not looked at. The store
     // erases that request, too. That writer cancelled the handler before it asked, so this thread finds it cancelled at its look,
     // and the writer need not wait. `housekeep` begins with sequentially consistent accesses, which keep the look behind the store.
+    // If the store comes after the writer's second look, the writer waits, and still has the lock: `housekeep` fails to take it, and
+    // the writer looks again after it has unlocked.
     __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     helpers.housekeep(frame->topic);
 }
@@ -349,7 +354,7 @@ PUBSUB_INLINE void move_on(pubsub_frame *frame, const void **slot, const void *a
 // The walk does not know the next handler yet. So one byte further: still in the block, which it protects, but no handler's address.
 void pubsub_move_on(pubsub_frame *frame, const void **slot) { move_on(frame, slot, (const char *)*slot + 1); }
 
-void pubsub_leave(pubsub_record *record, long depth) {
+void pubsub_clear(pubsub_record *record, long depth) {
     pubsub_frame *frame = &record->frames[depth];
     // Before `move_on`, which may run the program's code, and that may post.
     record->innermost = depth > 0 ? depth - 1 : 0;
@@ -357,6 +362,10 @@ void pubsub_leave(pubsub_record *record, long depth) {
     for (int slot = 3; slot > 0; slot--)
         if (frame->at[slot] != NULL) __atomic_store_n(&frame->at[slot], NULL, __ATOMIC_RELEASE);
     move_on(frame, &frame->at[0], NULL);
+}
+
+void pubsub_leave(pubsub_record *record, long depth) {
+    pubsub_clear(record, depth);
     if (PUBSUB_UNLIKELY(record->ceiling != 0) && depth == 0) helpers.report_refusal(record);
 }
 

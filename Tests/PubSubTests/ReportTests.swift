@@ -1,7 +1,8 @@
 import AppLifecycleTesting
-import PubSub
 import Scheduling
 import Testing
+
+@testable import PubSub
 
 /// What the bus tells of its posts, and that telling it comes to an end whatever is done when it is told.
 @Suite struct `Reports` {
@@ -274,6 +275,20 @@ import Testing
     bus.post(Tick())
     #expect(log.all == ["Tick"])
     withExtendedLifetime(tracing) {}
+  }
+
+  /// As where a thread calls the handler of a subscription to one event too late, and is the last to release its owner.
+  @Test func `an event that its handler refused counts as undelivered, whatever is posted before the handler returns`()
+  {
+    let observer = bus.subscribe(to: EventBus.Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
+    let inner = bus.subscribe(to: Tick.self) { _ in }
+    let outer = bus.subscribe(to: Lonely.self) { [bus] _ in
+      Posting.noteUnheard()
+      bus.post(Tick())
+    }
+    bus.post(Lonely())
+    #expect(log.all == ["Reports.Lonely"])
+    withExtendedLifetime((observer, inner, outer)) {}
   }
 
   @Test func `Rule 19: an owner that is gone has received nothing`() {

@@ -150,7 +150,10 @@ typedef struct pubsub_frame {
     pubsub_topic *_Nullable topic;
     const void *_Nullable subject;
     /// Whether the post tells pubsub_helpers.housekeep when it next moves on: another thread waits for that.
-    long reports_move;
+    int reports_move;
+    /// Whether the latest handler has not received the event, because its owner had been released or its subscription to one event
+    /// had ended. See `HandlerPlace.call`.
+    bool is_unheard;
 } pubsub_frame;
 
 /// A thread's own record: its posts under way, outermost first (hazard pointers; Michael, 2004).
@@ -164,7 +167,7 @@ typedef struct pubsub_frame {
 typedef struct pubsub_record {
     struct pubsub_record *_Nullable next;
     long in_use;
-    // Other threads access nothing of what follows but the words of the frames that say so.
+    // Of what follows, other threads access only `at` and `reports_move` of the frames.
     /// The index of the innermost post's frame. It is 0 while no post is under way, and the fast path, which makes an outermost
     /// post, leaves it so.
     long innermost;
@@ -172,13 +175,10 @@ typedef struct pubsub_record {
     void *_Nullable refusal;
     /// The depth from which posts are refused, because a post of this outermost post was refused; zero if none was.
     long ceiling;
-    /// The depth of the post whose latest handler has not received the event, because its owner had been released or
-    /// its subscription to one event had ended; -1 if it has. See `HandlerPlace.call`.
-    long unheard;
-    /// The number of the latest post of a sticky type whose handlers are called, among the changes of the type's latest event; valid
-    /// until a handler posts, which overwrites it.
+    /// The number (`TopicStore.changes`) of the latest post of a sticky type whose handlers are called; valid until a handler posts,
+    /// which overwrites it.
     long change;
-    long padding;  // so that the frames begin on a cache line
+    long padding[2];  // so that the frames begin on a cache line
     /// The first word of the first frame is NULL exactly while the thread has no post under way.
     pubsub_frame frames[PUBSUB_DEEPEST];
 } pubsub_record;
@@ -276,6 +276,8 @@ PUBSUB_INLINE const struct pubsub_table *_Nullable pubsub_protect_subjects(pubsu
 /// false the frame has no block, and only makes posts inside it count as nested.
 pubsub_frame *pubsub_enter(
     pubsub_record *record, long depth, pubsub_topic *topic, const void *_Nullable subject, bool reads);
+/// Ends a post.
+void pubsub_clear(pubsub_record *record, long depth);
 /// Ends a post; after the outermost one, reports a refused post.
 void pubsub_leave(pubsub_record *record, long depth);
 

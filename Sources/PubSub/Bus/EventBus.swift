@@ -164,10 +164,10 @@ extension EventBus {
   /// The number of posts under way on this thread, on all buses, nested ones included.
   package static var depthOfPosts: Int { pubsub_depth(pubsub_record_of_thread()) }
 
-  /// The number of the post under way among the changes of its sticky type's latest event; valid until a handler posts.
+  /// The number that `TopicStore.changes` gave to the sticky event of the post under way; valid until a handler posts.
   package static var changeOfLatest: Int { pubsub_record_of_thread().pointee.change }
 
-  /// Removes the latest event of a sticky type; returns the number of the change.
+  /// Removes the latest event of a sticky type; returns the number of this change (`TopicStore.changes`).
   package func numberedRemoval<E: Event>(of type: E.Type) -> Int { core.typedStore(for: type).removeLatest() }
 
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned; main-actor events are

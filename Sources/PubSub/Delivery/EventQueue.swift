@@ -67,8 +67,8 @@ struct EventQueue {
   ///
   /// - Returns: false if it dropped the event itself.
   private mutating func appendWithinBound<E>(_ event: E, _ insideReport: SelfReport?) -> Bool {
-    // With a bound a batch has one event. `MailboxState.nextStep` and `EventInbox.takeGapOrRefill` take its mark as they move it, so
-    // all marks are of events in the queue.
+    // All marks are of events in the queue: with a bound, an event and its mark leave together (`MailboxState.nextStep`,
+    // `EventInbox.takeGapOrRefill`).
     if events.count - marks.count(where: \.purpose.isPromised) < limit {
       events.append(event, as: E.self)
       return true

@@ -128,7 +128,8 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
     // What is removed is released after the lock: a deinitializer may call the bus.
     _ = state.withLock { state -> (Element, EventQueue.Mark)? in
       let removed = state.queue.withdraw(delivery, as: Element.self)
-      // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription to one event must take the next.
+      // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription to one event must take the next. A
+      // task that has the event in hand does not begin with it (`AwaitedDelivery.begin`).
       if removed != nil || state.isAt(delivery) { state.updateHasItsEvent() }
       return removed
     }
@@ -243,10 +244,11 @@ extension Mailbox {
         error, of: subscriber, with: event, in: run.eventType, inside: run.insideReport, hasRecipient: hasRecipient)
     }
     guard let delivery else { return postFailure(false) }
-    // With a ledger, `MeasuredPost.noteEnds` posts the failure that comes in time, on the poster's actor. Every other one is posted
-    // here; one in time has a recipient, the report of `postAndWait`.
     delivery.wait.end(delivery, .threw(error)) { isInTime in
-      if !isInTime || !delivery.wait.errorsAreInLedger { postFailure(isInTime) }
+      // `MeasuredPost.noteEnds` posts it on the poster's actor.
+      let posterReports = isInTime && delivery.wait.errorsAreInLedger
+      // In time, it has a recipient: the report of `postAndWait`.
+      if !posterReports { postFailure(isInTime) }
     }
   }
 

@@ -39,10 +39,14 @@ enum Posting {
 
   /// The subject of the innermost post under way on this thread; nil if none is.
   static var subject: (any AnyObject & Sendable)? {
+    innermostFrame.flatMap { subject(at: $0.pointee.subject) }
+  }
+
+  /// The frame of the innermost post under way on this thread; nil if none is.
+  static var innermostFrame: UnsafeMutablePointer<pubsub_frame>? {
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
-    guard depth > 0 else { return nil }
-    return subject(at: pubsub_frame_at(record, depth - 1).pointee.subject)
+    return depth > 0 ? pubsub_frame_at(record, depth - 1) : nil
   }
 
   /// Returns the subject at an address: the poster passed it as `Sendable`, and the post keeps it alive.
@@ -52,17 +56,11 @@ enum Posting {
   }
 
   /// Notes that the handler which the innermost post on this thread calls has not received the event.
-  static func noteUnheard() {
-    let record = pubsub_record_of_thread()
-    record.pointee.unheard = pubsub_depth(record) - 1
-  }
+  static func noteUnheard() { innermostFrame?.pointee.is_unheard = true }
 
   /// Calls code that no post has called, perhaps inside a handler: ``subject`` is nil for it.
   static func withoutSubject(_ body: () -> Void) {
-    let record = pubsub_record_of_thread()
-    let depth = pubsub_depth(record)
-    guard depth > 0 else { return body() }
-    let frame = pubsub_frame_at(record, depth - 1)
+    guard let frame = innermostFrame else { return body() }
     let subject = frame.pointee.subject
     frame.pointee.subject = nil
     body()

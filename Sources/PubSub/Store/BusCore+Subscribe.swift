@@ -66,7 +66,7 @@ extension BusCore {
       }
       guard store.isSticky else { return insert() }
       // Take the identifier under the sticky lock, too: a post that has stored its event before must not deliver it to this
-      // handler. `PostUnderWay`, or before it `MeasuredPost`, reads the next identifier under the same lock.
+      // handler. Every post reads the next identifier under the same lock (`keepLatest`).
       return store.underStickyLock {
         guard insert() else { return false }
         if replay.isLatest { replayed = store.latestUnderLock(from: subject) }

@@ -168,7 +168,7 @@ extension BusCore {
       return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)
     }
     let store = TopicStore<E>(description, in: self)
-    // Not `shouldBeWatched`: the flags of all stores agree, and only `followWatchers` changes them.
+    // Not `shouldBeWatched`, which a new tracer changes before it has this lock: `followWatchers` then changes all stores together.
     if isWatched { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)

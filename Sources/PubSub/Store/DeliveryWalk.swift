@@ -140,6 +140,7 @@ struct HandlerPlace {
   /// That happens on Apple's systems: ``HandlerList/subject`` does not keep the memory of an Objective-C object. If the subject exists,
   /// it is the post's own, so this look at it cannot become its last reference.
   private var hasFormerSubject: Bool {
+    // The direct build, for Linux, has no Objective-C objects.
     if Calling.isDirect { return false }
     guard let registration = entry.registration, registration.subjectAddress != nil else { return false }
     return registration.subject == nil
@@ -157,12 +158,10 @@ struct HandlerPlace {
     let function = pubsub_function_of(handler)
     if entry.isAsynchronous || function == pubsub_cancelled() { return .notCalled }
     if hasFormerSubject, endsIfExpired() { return .notCalled }
-    let record = pubsub_record_of_thread()
-    record.pointee.unheard = -1
+    let frame = Posting.innermostFrame
+    frame?.pointee.is_unheard = false
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }
-    // `innermost` is this post's depth again, because every post inside has left. One of them may have noted its own depth, which is
-    // not this one. It erases no note of this post, which comes last, after any code of the program.
-    return record.pointee.unheard == record.pointee.innermost ? .notCalled : .returned
+    return frame?.pointee.is_unheard == true ? .notCalled : .returned
   }
 }
 

@@ -142,8 +142,10 @@ struct Released {
 
   mutating func add(_ action: @escaping @Sendable () -> Void) { actions.append(action) }
 
-  /// Captures first: a drain returns only after what its handler captured has been released, unless another thread, which cancelled
-  /// it or whose post was at it, has taken the captures and not come so far.
+  /// Releases the captures, then performs the actions.
+  ///
+  /// So a drain, whose action is here, returns after this thread has released what the handler captured. Captures that another
+  /// thread took, because it cancelled the handler or its post was at it, are released by that thread.
   func finish() {
     Hook.step("release what was captured")
     release(first)

@@ -112,8 +112,7 @@ extension HandlerStore {
   /// Calls the synchronous handlers; returns whether one received the event, or true if no caller needs to know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hadReceivers: Bool) -> Bool {
     if post.isOneForwardBlock, !hadReceivers, !core.isWatched {
-      // Not those that have been added since the post began: the release of the former sticky event, or a thread that has read
-      // the new one as the latest, may have subscribed.
+      // `handlerCount`, not the present end of the block: handlers may have been added since the post announced it.
       pubsub_call_first(post.frame, post.handlerCount, event)
       return true
     }
@@ -149,11 +148,7 @@ extension HandlerStore {
     pubsub_enter(record, depth, topic, Posting.address(of: subject), false)
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
-    // Each caller begins its post at once, and the end of that post reports what was refused inside a tracer. So `pubsub_leave`,
-    // which reports it unless `ceiling` is zero, must not. The ceiling is at least 1: it never refuses an outermost post.
-    let ceiling = record.pointee.ceiling
-    record.pointee.ceiling = 0
-    pubsub_leave(record, depth)
-    record.pointee.ceiling = ceiling
+    // Each caller begins its post at once, and the end of that post reports what was refused inside a tracer.
+    pubsub_clear(record, depth)
   }
 }

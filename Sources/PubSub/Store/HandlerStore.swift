@@ -32,8 +32,8 @@ class HandlerStore: @unchecked Sendable {
   /// The sticky lock: it is held while a sticky event is stored as the latest and given to the receivers, so that all see one
   /// order.
   ///
-  /// Lock order: after the bus's lock, before the locks of receivers. Nothing else that the bus does under it takes a lock, and
-  /// neither may ``AwaitedWork/isUnderWay``, which `hold` reads through `SelfReport.enclosing`.
+  /// Lock order: after the bus's lock, before the locks of receivers. Nothing else that the bus does under it takes a lock.
+  /// ``AwaitedWork/isUnderWay`` may take none either: `hold` → `SelfReport.enclosing` → `HandlerContext.enclosing` reads it.
   private let stickyLock = Lock()
 
   init<E: EventBus.Event>(_ description: EventDescription<E>, in core: BusCore) {

@@ -20,7 +20,9 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   private var ofSubjects: [ObjectIdentifier: KeptEvent] = [:]
   /// The number of subjects at which those that are gone are looked for.
   private var sweepCount = 16
-  /// The number of changes of the latest event; the sticky lock guards it.
+  /// The number of changes of the latest event: of posts and removals; the sticky lock guards it.
+  ///
+  /// A link compares these numbers, because threads that post at the same time reach it in any order.
   private var changes = 0
   /// Whether the type is ``WeaklyKept``, so that the store keeps a weak copy of the event.
   private let isWeaklyKept = E.self is any WeaklyKept.Type

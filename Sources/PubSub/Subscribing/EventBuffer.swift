@@ -71,7 +71,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
-    // Where a loss is told, its element may come first, and with a bound the batch is empty here.
+    // Nearly always there is a batch, and no need to look at the task. A sequence with `missed` takes its gap first.
     if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
     // A consumer that always finds an event never suspends. So this checks for cancellation of its task.
     if Task.isCancelled { close() }
@@ -130,7 +130,7 @@ private struct EventInbox {
     if let gap = queue.takeGap() { return gap }
     if queue.events.isEmpty { return nil }
     queue.refill(&batch, as: type)
-    // The mark says only that no bound may drop the event, which has left the queue; `EventQueue` counts marks as events that it holds.
+    // The event has left the queue, and so must its mark: `EventQueue.appendWithinBound` subtracts marked events.
     if queue.nextMarked == batch.first { _ = queue.takeMark() }
     return nil
   }

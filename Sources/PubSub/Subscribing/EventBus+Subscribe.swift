@@ -52,13 +52,14 @@ extension EventBus {
     replay: ImmediateReplay<E> = .none, once: Bool = false, label: String? = nil, fileID: String = #fileID,
     line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
-    // With a replay alone the subscription stays plain.
+    // With a replay alone the subscription needs no registration.
     let first = FirstCall(once: once, replays: replay.isLatest)
     var called = handler
     if let first { called = { if first.begin() { try handler($0) } } }
     let subscription = register(
       type, from: subject, priority, label, fileID, line, once: once ? first : nil, .of(onMainActor: called))
-    if replay.isLatest, first?.hasBegun == false, !subscription.isCancelled {
+    // `isCancelled` first: it takes the bus's lock, and what is released after that may post.
+    if replay.isLatest, !subscription.isCancelled, first?.hasBegun == false {
       call(called, withLatestOf: type, subscription.subscriber, from: subject)
     }
     return subscription
@@ -127,7 +128,7 @@ extension EventBus {
     if let first { called = { if first.begin() { try handler($0, $1) } } }
     let subscription = register(
       type, once: once ? first : nil, Registration.makeOwned(details, in: core, onMainActor: called))
-    if replay.isLatest, first?.hasBegun == false, !subscription.isCancelled {
+    if replay.isLatest, !subscription.isCancelled, first?.hasBegun == false {
       call({ try called(owner, $0) }, withLatestOf: type, subscription.subscriber, from: subject)
     }
     return subscription

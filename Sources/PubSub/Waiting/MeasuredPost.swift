@@ -104,6 +104,7 @@ extension MeasuredPost {
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, wantsBeginnings) = (observer, now, observer.wantsBeginnings)
+    // A simulation reports by name what escapes it (`TaskStarter.naming`).
     let namesHandlers = bus.tasks.executor != nil
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
@@ -114,7 +115,8 @@ extension MeasuredPost {
       /// Calls a synchronous handler; returns whether it takes part in the post, as one that has timed out does.
       func call(_ place: HandlerPlace) -> Bool {
         var begun: BegunCall?
-        // Otherwise `place.call` looks whether the owner and the subscription are there.
+        // `place.call` looks, too, whether the owner and the subscription are there. Here, because the observer is called first, and
+        // because a time-out must not name a subscription that has ended.
         if wantsBeginnings || isLate(at: time) {
           if place.endsIfExpired() { return false }
           if hasTimedOut(place, at: time) { return true }
@@ -160,7 +162,7 @@ extension MeasuredPost {
         lastPriority = priority
         // First, so that the receivers get this event before any event that synchronous handlers post.
         if store.hasReceivers {
-          // Before the copy is made: a place is moved on from once. Both walks count every handler, so each has one position.
+          // Before the copy is made, or both walks would move on from the same handler. Both count all handlers, so positions agree.
           walk.moveOn()
           var receivers = walk
           while receivers.priority == priority, let place = receivers.next() {
