@@ -29,7 +29,7 @@ import Testing
   @Test func `stays readable through the handlers of a lock, and is readable in those of an unlock`() async throws {
     let system = SimulatedSystem()
     var seen: [String] = []
-    func follow<E: ApplicationCallbackEvent>(_ type: E.Type) -> EventBus.Subscription {
+    func follow<E: ApplicationEvent>(_ type: E.Type) -> EventBus.Subscription {
       system.bus.subscribe(to: type) { event in
         seen.append("\(E.callback.shortName) \(event.application.isProtectedDataAvailable)")
       }

@@ -45,7 +45,7 @@ private struct Saved: MainActorEvent {}
   private var entries: [String] {
     application.ledger.entries.compactMap { entry in
       guard case .failed(let error) = entry.outcome else { return nil }
-      return "\(entry.name) (\(entry.kind), \(entry.step)): \(error)"
+      return "\(entry.name) (\(entry.kind.words), \(entry.step)): \(error)"
     }
   }
 

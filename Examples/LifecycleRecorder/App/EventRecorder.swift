@@ -30,7 +30,7 @@ import PubSub
 
   /// Subscribes to every notification of an application.
   func observe(_ application: Application, process: Int32) -> [EventBus.Subscription] {
-    func record<E: ApplicationCallbackEvent>(_: E.Type) -> EventBus.Subscription {
+    func record<E: ApplicationEvent>(_: E.Type) -> EventBus.Subscription {
       application.bus.subscribe(to: E.self, from: application) { [weak self] event in
         self?.add(E.callback, .notification, in: event.application, process: process)
       }

@@ -14,7 +14,7 @@ import PubSub
   init(application: Application, time: @escaping @MainActor () -> String) {
     bus = application.bus
 
-    func keep<E: ApplicationCallbackEvent>(_: E.Type) {
+    func keep<E: ApplicationEvent>(_: E.Type) {
       bus.subscribe(to: E.self, for: self, from: application) { log, event in
         log.add(.init(name: E.callback.shortName, state: event.application.state.rawValue, time: time()))
       }

@@ -53,8 +53,6 @@ extension Application {
     public var callsDidEnterBackgroundOnBackgroundLaunch = false
     /// The retry policy for managed resources that have no policy of their own.
     public var retry = RetryPolicy()
-    /// The number of transitions that the ledger keeps, at least 1.
-    public var ledgerLimit = 64
     /// The interceptors that run around the calls of the application, the outermost one first.
     public var interceptors: [any CallInterceptor] = []
 

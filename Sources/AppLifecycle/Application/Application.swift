@@ -129,7 +129,7 @@ package import Scheduling
     tasks = TaskStarter(clock: clock)
     deadlines = Deadlines(running, tasks: tasks)
     observers = ObserverList()
-    ownLedger = ApplicationLedger(limit: configuration.ledgerLimit)
+    ownLedger = ApplicationLedger()
     manager = ResourceManager(
       tasks: tasks, clock: timing, running: running, retry: configuration.retry, seed: isSimulated ? 0 : nil,
       scope: scope)

@@ -7,7 +7,7 @@ extension Application {
   /// with the process.
   public final class BackgroundTask: Sendable {
     /// The task's name in records and reports.
-    public let name: String
+    package let name: String
     /// Whether the application refused the task when it began, so that it gives no time.
     public let wasRefused: Bool
 

@@ -18,10 +18,7 @@ public struct ApplicationClock: Clock {
     /// The time since the creation of the application.
     public var offset: Duration
 
-    /// Creates the instant at an offset from the creation of the application.
-    ///
-    /// - Parameter offset: the time since the creation of the application.
-    public init(offset: Duration = .zero) { self.offset = offset }
+    package init(offset: Duration = .zero) { self.offset = offset }
 
     /// Returns the instant that is `duration` later.
     ///

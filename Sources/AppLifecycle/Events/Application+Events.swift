@@ -6,7 +6,7 @@ extension Application {
   /// A notification that the launch is complete.
   ///
   /// The state is inactive; it is background at a launch into the background, and at every launch with scenes.
-  public struct DidFinishLaunching: ApplicationCallbackEvent {
+  public struct DidFinishLaunching: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -14,7 +14,7 @@ extension Application {
   }
 
   /// A notification that the application has become active, and receives events.
-  public struct DidBecomeActive: ApplicationCallbackEvent {
+  public struct DidBecomeActive: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -26,7 +26,7 @@ extension Application {
   /// Handlers are called in reverse order: the latest subscriber first.
   ///
   /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
-  public struct WillResignActive: ApplicationCallbackEvent {
+  public struct WillResignActive: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -37,7 +37,7 @@ extension Application {
   ///
   /// Handlers are called in reverse order: the latest subscriber first. The application waits for asynchronous handlers,
   /// within the budget of didEnterBackground, and releases resources of the foreground only after all handlers.
-  public struct DidEnterBackground: ApplicationCallbackEvent {
+  public struct DidEnterBackground: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -50,7 +50,7 @@ extension Application {
   ///
   /// The event is not posted at a cold launch without scenes: subscribe to ``DidFinishLaunching``, too, or to
   /// ``StateDidChange`` with replay.
-  public struct WillEnterForeground: ApplicationCallbackEvent {
+  public struct WillEnterForeground: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -61,7 +61,7 @@ extension Application {
   ///
   /// Handlers are called in reverse order: the latest subscriber first. Not posted when the application is killed while
   /// it is suspended.
-  public struct WillTerminate: ApplicationCallbackEvent {
+  public struct WillTerminate: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -69,7 +69,7 @@ extension Application {
   }
 
   /// A notification that memory is low; the state does not change.
-  public struct DidReceiveMemoryWarning: ApplicationCallbackEvent {
+  public struct DidReceiveMemoryWarning: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -80,7 +80,7 @@ extension Application {
   ///
   /// Several changes during suspension lead to one event when the application runs again: at once in the background, or
   /// on the return to the foreground before ``DidBecomeActive``.
-  public struct SignificantTimeChange: ApplicationCallbackEvent {
+  public struct SignificantTimeChange: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -94,7 +94,7 @@ extension Application {
   /// ``Application/isProtectedDataAvailable`` is false, as it is in a process that was launched on a locked device.
   ///
   /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
-  public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
+  public struct ProtectedDataWillBecomeUnavailable: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -106,7 +106,7 @@ extension Application {
   /// The application posts it before ``WillEnterForeground``. An application that is suspended at the unlock posts it
   /// when it runs again, in the background or on its return to the foreground. A process that was launched on a locked
   /// device posts it, too. If the screen was locked again meanwhile, nothing has changed, and nothing is posted.
-  public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
+  public struct ProtectedDataDidBecomeAvailable: ApplicationEvent {
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.

@@ -131,7 +131,7 @@ extension NotificationRow<Application, LifecycleTransition> {
     ) { _, _, _, _, _ in }
   }
 
-  fileprivate init<E: ApplicationCallbackEvent>(
+  fileprivate init<E: ApplicationEvent>(
     _ name: String, _ make: @escaping @Sendable (Application, LifecycleTransition) -> E,
     _ commit: CommitOrder = .noCommit, _ phase: PhaseChange = .none,
     _ callDelegate: @escaping @MainActor (Application) -> Void

@@ -18,6 +18,7 @@ internal import PubSub
   /// The largest number of overruns on a page; a service may have one transition for as long as it runs.
   static let mostOverruns = 1_024
 
+  /// The largest number of pages, at least 1.
   private let limit: Int
   /// The pages, oldest first; their numbers are consecutive, and the last page has ``lastNumber``.
   private var pages: [TransitionReport] = []
@@ -28,7 +29,7 @@ internal import PubSub
   /// The notes about the handlers of the notification that is being posted; nil between posts.
   private var handlerNotes: HandlerNotes?
 
-  init(limit: Int) { self.limit = max(limit, 1) }
+  init(limit: Int = 64) { self.limit = limit }
 
   /// The current contents of the ledger.
   ///

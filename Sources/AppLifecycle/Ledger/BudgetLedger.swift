@@ -5,9 +5,8 @@
 ///     print(application.ledger)
 ///     for entry in application.ledger.late { print(entry.name, entry.duration) }
 ///
-/// The ledger keeps the latest ``Application/Configuration/ledgerLimit`` transitions, 64 by default, and at most 8,192
-/// entries in all. It drops the oldest transitions first. If that is not enough, it drops the oldest entries of the latest
-/// transition once that is complete, those of late code last.
+/// The ledger keeps the latest 64 transitions, and at most 8,192 entries in all. It drops the oldest transitions first. If
+/// that is not enough, it drops the oldest entries of the latest transition once that is complete, those of late code last.
 public struct BudgetLedger: Sendable, Hashable {
   /// The latest transitions, oldest first.
   ///
@@ -15,7 +14,7 @@ public struct BudgetLedger: Sendable, Hashable {
   /// may be under way.
   public var transitions: [TransitionReport]
   /// The number of entries that the ledger has dropped.
-  public var dropped: Int
+  package var dropped: Int
 
   /// Creates a ledger.
   package init(transitions: [TransitionReport] = [], dropped: Int = 0) {

@@ -1,7 +1,7 @@
 /// A budget that was overrun.
 public struct BudgetOverrun: Sendable, Hashable {
   /// An operation that a budget limits outside a tear-down.
-  public enum Operation: String, Sendable, Hashable, CaseIterable {
+  package enum Operation: String, Sendable, Hashable, CaseIterable {
     /// The acquire of a resource.
     case acquire
     /// The release of a resource.
@@ -10,19 +10,16 @@ public struct BudgetOverrun: Sendable, Hashable {
     case end
   }
 
-  /// The callback whose budget was overrun.
-  ///
-  /// If ``operation`` is not nil, it is the callback whose budget limits an operation outside a tear-down.
+  /// The callback whose budget was overrun, also by an operation outside a tear-down that this budget limits.
   public var callback: ApplicationCallback
-  /// The length of the budget, from the beginning of the delegate call or, if ``operation`` is not nil, of the
-  /// operation.
+  /// The length of the budget, from the beginning of the delegate call or of the operation.
   public var budget: Duration
   /// The names of the code that overran the budget: methods of the delegate, labels or source positions of subscribers,
   /// names of resources.
   public var culprits: [String]
   /// The operation that was late outside a tear-down, such as a release after a break; nil for a budget of the callback
   /// itself.
-  public var operation: Operation?
+  package var operation: Operation?
   /// The reason why the culprits may have had no thread to run on; nil if threads were free.
   public var threadShortage: ThreadShortage?
 

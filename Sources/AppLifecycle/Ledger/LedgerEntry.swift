@@ -94,7 +94,7 @@ public struct LedgerEntry: Sendable, Hashable {
 extension LedgerEntry: CustomStringConvertible {
   /// The entry as text: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5 s, overran its time`.
   public var description: String {
-    "\(name) (\(kind), \(step)) \(duration.inSeconds)\(outcome == .completed ? "" : ", \(outcome.words)")"
+    "\(name) (\(kind.words), \(step)) \(duration.inSeconds)\(outcome == .completed ? "" : ", \(outcome.words)")"
   }
 }
 
@@ -113,7 +113,7 @@ extension LedgerEntry.Outcome {
   }
 }
 
-extension LedgerEntry.Kind: CustomStringConvertible {
+extension LedgerEntry.Kind {
   /// The kind in words.
-  public var description: String { self == .runBody ? "run body" : rawValue }
+  package var words: String { self == .runBody ? "run body" : rawValue }
 }

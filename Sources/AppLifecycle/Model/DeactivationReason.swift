@@ -13,11 +13,11 @@ public struct DeactivationReason: StringRepresentable {
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// The application is being launched.
-  public static let launching: DeactivationReason = "launching"
+  package static let launching: DeactivationReason = "launching"
   /// A phone call covers the application.
   public static let call: DeactivationReason = "call"
   /// The application switcher is open.
-  public static let appSwitcher: DeactivationReason = "appSwitcher"
+  package static let appSwitcher: DeactivationReason = "appSwitcher"
   /// The terminal or window lost the keyboard focus; with scenes, every window in the foreground.
   public static let focusLost: DeactivationReason = "focusLost"
 }

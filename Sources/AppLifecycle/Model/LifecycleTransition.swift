@@ -6,7 +6,7 @@ public struct LifecycleTransition: Sendable, Hashable {
   public struct Excursion: Sendable, Hashable {
     /// The instant at which the application left the active state, or, if it was not active since its launch, entered
     /// the background.
-    public var began: Duration
+    package var began: Duration
     /// The state farthest from active that the application has reached: inactive, background or suspended.
     public var deepestState: ApplicationState
     /// The time since the excursion began, by the application's clock.

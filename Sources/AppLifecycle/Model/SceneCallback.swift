@@ -16,5 +16,5 @@ public enum SceneCallback: String, Sendable, Hashable, CaseIterable {
   /// The raw name of the platform's notification that follows the call.
   ///
   /// The two notifications of the active state have other names than their methods, as on the platform.
-  public var notificationName: String { row.notificationName ?? rawValue }
+  package var notificationName: String { row.notificationName ?? rawValue }
 }

@@ -40,17 +40,7 @@ public struct LifecycleRecord: Sendable, Hashable {
   /// The reason why an input was ignored; nil for every other kind.
   public var reason: String?
 
-  /// Creates a record of an event.
-  ///
-  /// - Parameters:
-  ///   - instant: the time of the event.
-  ///   - kind: the kind of the event.
-  ///   - name: the name of the event.
-  ///   - state: the application's state at that moment.
-  ///   - scene: the identifier of the scene; nil without a scene.
-  ///   - cause: the cause of the event.
-  ///   - reason: the reason why an input was ignored; nil for other kinds.
-  public init(
+  package init(
     instant: Duration, kind: Kind, name: String, state: ApplicationState, scene: String? = nil, cause: LifecycleCause,
     reason: String? = nil
   ) {

@@ -10,7 +10,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   /// The resource's name, unique in its application.
   public let name: String
   /// The phase during which the resource is held.
-  public let phase: LifecyclePhase
+  package let phase: LifecyclePhase
   let index: Int
   /// A weak reference, not an identifier: after a deallocation, another manager may have the same address.
   weak let owner: ResourceManager?

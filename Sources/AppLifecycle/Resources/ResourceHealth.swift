@@ -1,4 +1,4 @@
-public import PubSub
+internal import PubSub
 
 /// The condition of a managed resource.
 public struct ResourceHealth: Sendable, Hashable {
@@ -24,20 +24,9 @@ public struct ResourceHealth: Sendable, Hashable {
   /// It counts from ``since``. The ``RetryPolicy`` determines its length.
   public var retryDelay: Duration?
   /// Whether the resource broke while it was held, and has not been released yet; ``lastError`` has the reason.
-  public var isBroken: Bool
+  package var isBroken: Bool
 
-  /// Creates a condition, for a view or a test.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which it is held.
-  ///   - status: its status.
-  ///   - failures: the number of failures in a row.
-  ///   - lastError: the latest error as text.
-  ///   - since: the time of the latest change of its status.
-  ///   - retryDelay: the time from the latest failure to the next attempt.
-  ///   - isBroken: whether it broke while it was held, and has not been released yet.
-  public init(
+  package init(
     name: String, phase: LifecyclePhase, status: ResourceStatus, failures: Int = 0, lastError: String? = nil,
     since: Duration = .zero, retryDelay: Duration? = nil, isBroken: Bool = false
   ) {
@@ -58,17 +47,6 @@ extension Application {
   }
   /// The same, read without notifying Observation; for use inside the package.
   package var presentResources: [ResourceHealth] { manager.health }
-
-  /// An event that reports a change in the status of a managed resource.
-  ///
-  /// The application is its subject. While a dependency cannot be acquired, a resource has the status
-  /// ``ResourceStatus/waiting(for:)``.
-  public struct ResourceDidChange: MainActorEvent {
-    /// The application that manages the resource.
-    public let application: Application
-    /// Its condition now.
-    public let resource: ResourceHealth
-  }
 
   func resourceDidChange(_ health: ResourceHealth) {
     bus.post(ResourceDidChange(application: self, resource: health), from: self)

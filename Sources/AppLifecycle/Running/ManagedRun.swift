@@ -8,7 +8,7 @@ internal import Scheduling
 /// Releasing this object does not cancel the body.
 public final class ManagedRun: Sendable {
   /// The body's name in reports: its label, or, without a label, its source position.
-  public let name: String
+  package let name: String
   let holding = ResourceHolding()
   private weak let manager: ResourceManager?
   private let tasks: TaskStarter

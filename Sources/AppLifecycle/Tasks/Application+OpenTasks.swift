@@ -8,12 +8,12 @@ extension Application {
   /// cancellation.
   ///
   /// - Complexity: O(*n* log *n*) in their number.
-  public var openTasks: [String] { ownTasks.names }
+  package var openTasks: [String] { ownTasks.names }
 
   /// The names of the background tasks that have begun and not ended, in the order in which they began.
   ///
   /// Any thread may read it.
   ///
   /// - Complexity: linear in their number.
-  public nonisolated var openBackgroundTasks: [String] { background.openTasks }
+  package nonisolated var openBackgroundTasks: [String] { background.openTasks }
 }

@@ -14,7 +14,7 @@ extension NotificationKey<SceneTransition> {
 
 // The notifications of the life cycle have the platform's raw names; their object is the application or the scene.
 
-extension NotificationConvertible where Self: ApplicationCallbackEvent {
+extension NotificationConvertible where Self: ApplicationEvent {
   /// The application, as the object of the notification.
   public var notificationObject: (any AnyObject & Sendable)? { application }
   /// The transition, with the key ``NotificationKey/transition``.

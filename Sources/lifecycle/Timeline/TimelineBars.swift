@@ -169,7 +169,7 @@ struct TimelineBars {
   // MARK: Entries
 
   private mutating func take(_ entry: LedgerEntry) {
-    var details = "\(entry.kind), \(entry.step), \(entry.outcome.words)"
+    var details = "\(entry.kind.words), \(entry.step), \(entry.outcome.words)"
     if let source = entry.source, source != entry.name { details += "\n\(source)" }
     let name = entry.name.cutForPicture
     let lane: TimelineLane =

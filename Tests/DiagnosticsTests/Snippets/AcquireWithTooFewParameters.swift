@@ -2,7 +2,6 @@ import AppLifecycle
 
 struct Database: Sendable {}
 struct Cache: Sendable {}
-struct Session: Sendable {}
 
 struct Feed: Sendable {
   init(for database: Database? = nil) async throws {}
@@ -10,8 +9,7 @@ struct Feed: Sendable {
 }
 
 @MainActor func hold(
-  _ application: Application, _ database: ManagedResource<Database>, _ cache: ManagedResource<Cache>,
-  _ session: ManagedResource<Session>
+  _ application: Application, _ database: ManagedResource<Database>, _ cache: ManagedResource<Cache>
 ) throws {
   #if CURED
     try application.manage("one", while: .foreground, after: database) { _ in try await Feed() }
@@ -19,13 +17,6 @@ struct Feed: Sendable {
       try await Feed(for: database)
     } release: {
       await $0.close()
-    }
-    try application.manage("three", while: .active, after: database, cache, session) { database, _, _ in
-      let feed = try await Feed(for: database)
-      return feed
-    }
-    try application.manage("four", while: .active, after: database, cache, session, session) { database, _, _, _ in
-      try await Feed(for: database)
     }
   #else
     // expect error: 'manage(…)' is unavailable: 'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use
@@ -35,15 +26,6 @@ struct Feed: Sendable {
       try await Feed(for: database)
     } release: {
       await $0.close()
-    }
-    // expect error: 'manage(…)' is unavailable: 'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use
-    try application.manage("three", while: .active, after: database, cache, session) { database, _ in
-      let feed = try await Feed(for: database)
-      return feed
-    }
-    // expect error: 'manage(…)' is unavailable: 'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use
-    try application.manage("four", while: .active, after: database, cache, session, session) { database, _, _ in
-      try await Feed(for: database)
     }
   #endif
 }

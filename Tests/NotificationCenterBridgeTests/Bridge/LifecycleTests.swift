@@ -42,7 +42,7 @@ import Testing
     ]
     let (here, there) = (Log(), Log())
     let subscriptions = [
-      system.bus.subscribeToAll { event in if event is any ApplicationCallbackEvent { here.add("\(event)") } },
+      system.bus.subscribeToAll { event in if event is any ApplicationEvent { here.add("\(event)") } },
       other.subscribeToAll { event in there.add("\(event)") },
     ]
     try await system.play("launch; home; kill")

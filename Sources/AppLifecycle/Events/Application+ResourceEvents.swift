@@ -30,12 +30,23 @@ extension Application {
     /// The name of the resource whose loop it is, or of the body.
     public let name: String
     /// Whether it is a body; a run loop of a resource if not.
-    public let isBody: Bool
+    package let isBody: Bool
     /// The error as text; nil if it returned.
     public let error: String?
     /// What follows.
     public let sequel: Sequel
     /// When it began, by the application's clock.
     package let began: Duration
+  }
+
+  /// An event that reports a change in the status of a managed resource.
+  ///
+  /// The application is its subject. While a dependency cannot be acquired, a resource has the status
+  /// ``ResourceStatus/waiting(for:)``.
+  public struct ResourceDidChange: MainActorEvent {
+    /// The application that manages the resource.
+    public let application: Application
+    /// Its condition now.
+    public let resource: ResourceHealth
   }
 }
