@@ -127,11 +127,7 @@ extension Delegate: ApplicationDelegate {
   func applicationDidEnterBackground(_ application: Application) { calls.append("didEnterBackground") }
 
   @Test func `a cancelled caller's transition is not cancelled`() async {
-    @MainActor final class Delegate: ApplicationDelegate {
-      var wasCancelled: [Bool] = []
-      func applicationWillTerminate(_ application: Application) { wasCancelled.append(Task.isCancelled) }
-    }
-    let delegate = Delegate()
+    let delegate = LastDelegate()
     let application = Application(delegate: delegate)
     await application.handle(.launch)
     await Task {
@@ -140,4 +136,11 @@ extension Delegate: ApplicationDelegate {
     }.value
     #expect(delegate.wasCancelled == [false])
   }
+}
+
+/// Notes whether the last call is made in a cancelled task.
+@MainActor private final class LastDelegate { private(set) var wasCancelled: [Bool] = [] }
+
+extension LastDelegate: ApplicationDelegate {
+  func applicationWillTerminate(_ application: Application) { wasCancelled.append(Task.isCancelled) }
 }
