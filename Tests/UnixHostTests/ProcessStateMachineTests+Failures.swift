@@ -20,6 +20,23 @@ extension ProcessStateMachineTests {
     #expect(machine.handle(.extensionDue).first == .notify([.extendTimeout(.seconds(10))]))
   }
 
+  /// The system may refuse a thread for a moment only.
+  @Test func aPoolThatCouldNotBeAskedIsAskedAgain() {
+    var machine = running(watchdog: .seconds(4))
+    #expect(machine.handle(.heartbeatDue).first == .askMainActor)
+    #expect(machine.handle(.poolNotAsked).isEmpty)
+    #expect(machine.handle(.heartbeatDue) == [.askMainActor, .armHeartbeat(.seconds(2))])
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)) == [.notify([.watchdog])])
+
+    machine = self.machine()
+    _ = machine.handle(.started)
+    _ = machine.handle(.poolNotAsked)
+    // It has not answered, so the manager's time-out goes on.
+    #expect(machine.handle(.extensionDue) == [.askMainActor, .armExtension(.seconds(5))])
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
+    #expect(machine.handle(.extensionDue).first == .notify([.extendTimeout(.seconds(10))]))
+  }
+
   @Test func aRetryLetsItBecomeReady() {
     var machine = machine()
     _ = machine.handle(.started)

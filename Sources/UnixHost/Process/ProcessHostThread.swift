@@ -118,7 +118,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
       parts.mailbox.send { [application = parts.application, link = parts.link] in
         let hasGivenUp = application.presentResources.contains { if case .failed = $0.status { true } else { false } }
         // Without threads of the pool the service's asynchronous code is dead, even if the main actor answers.
-        _ = ThreadPoolProbe { link.send(.mainActorAnswered(hasGivenUp: hasGivenUp)) }
+        let probe = ThreadPoolProbe { link.send(.mainActorAnswered(hasGivenUp: hasGivenUp)) }
+        if probe.shortage == .noThreadCanBeCreated { link.send(.poolNotAsked) }
       }
     case .lookAtTerminal: return [.terminalLook(isGone: terminalIsGone)]
     case .notify(let notices): notify(notices)

@@ -35,6 +35,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case reloaded(failure: String?)
     /// The answer to ``Effect/askMainActor``, and whether a resource that the service needs was given up.
     case mainActorAnswered(hasGivenUp: Bool)
+    /// The answer to ``Effect/askMainActor`` if the thread pool could not be asked: the system creates no thread at present.
+    case poolNotAsked
     /// The answer to ``Effect/lookAtTerminal``: whether the terminal that the host watches is closed.
     case terminalLook(isGone: Bool)
     /// The terminal that the host watches was closed.
@@ -131,6 +133,14 @@ struct ProcessStateMachine: HostMachine, Hashable {
     var mayBeInForeground = false
   }
 
+  /// The state of ``Effect/askMainActor``.
+  private enum Inquiry: Sendable, Hashable {
+    case answered
+    case asked
+    /// No answer will come, so the host asks again when the next one is due.
+    case failed
+  }
+
   /// The time after which the manager's time-out is first extended; shorter work needs no extension.
   static let patience = Duration.milliseconds(250)
 
@@ -141,8 +151,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
   private var orders: EndOrders
   private var questionIsOpen = false
   private var wantsReload = false
-  /// Whether the main actor was asked and has not answered yet.
-  private var awaitsAnswer = false
+  private var inquiry = Inquiry.answered
   /// Whether a resource that the service needs was given up, as of the last answer.
   private var hasGivenUp = false
   /// Whether ``Effect/waitForResources`` has not been answered yet.
@@ -186,6 +195,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case .resourcesGivenUp: (awaitsResources, hasGivenUp) = (false, true)
     case .reloaded(let failure): endReload(failure)
     case .mainActorAnswered(let hasGivenUp): takeAnswer(hasGivenUp)
+    case .poolNotAsked: inquiry = .failed
     case .terminalLook(let isGone): if isGone { end(because: "hang-up") } else { wantReload() }
     case .hangUp: end(because: "hang-up")
     case .status(let text):
@@ -370,13 +380,13 @@ extension ProcessStateMachine {
 
 extension ProcessStateMachine {
   private mutating func ask() {
-    guard !awaitsAnswer else { return }
-    awaitsAnswer = true
+    guard inquiry != .asked else { return }
+    inquiry = .asked
     emit(.askMainActor)
   }
 
   private mutating func takeAnswer(_ hasGivenUp: Bool) {
-    awaitsAnswer = false
+    inquiry = .answered
     self.hasGivenUp = hasGivenUp
     if !hasGivenUp { waitForResources() }
     if terms.watchdog != nil, phase == .running || phase == .reloading { emit(.notify([.watchdog])) }
@@ -393,7 +403,7 @@ extension ProcessStateMachine {
     switch phase {
     case .starting, .reloading:
       // A service that has given up a resource will not be ready by itself, so the manager's own time-out applies.
-      let isStuck = awaitsAnswer || phase == .starting && hasGivenUp
+      let isStuck = inquiry != .answered || phase == .starting && hasGivenUp
       if !isStuck { emit(.notify([.extendTimeout(terms.timeoutExtension)])) }
       ask()
     case .stopping: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
