@@ -18,13 +18,15 @@ import Testing
     private(set) var endedWithProcess: [SceneIdentifier] = []
     /// Called when a save is requested, with the number of earlier ones.
     var whenRequested: ((Int) -> Void)?
+    /// Called when a save must end before the call returns.
+    var whenSavedAtOnce: (() -> Void)?
 
     func restore() {}
     func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void) {
       completions.append(completion)
       whenRequested?(completions.count - 1)
     }
-    func saveAtOnce() {}
+    func saveAtOnce() { whenSavedAtOnce?() }
     func sessionDidEnd(_ identifier: SceneIdentifier, endsProcess: Bool) {
       if endsProcess { endedWithProcess.append(identifier) } else { endedSessions.append(identifier) }
     }
@@ -42,6 +44,20 @@ import Testing
 
   /// Waits for the end of a stream whatever happens to the task.
   private func outlast(_ wait: Wait) async { await Task { @MainActor in for await _ in wait {} }.value }
+
+  @Test func `of a save can be seen by the host's thread, which waits for it`() async throws {
+    let (system, keeper) = (system(), Keeper())
+    try await system.play("launch")
+    let application = system.application
+    application.stateKeeper = keeper
+    var isSaving: [Bool] = []
+    keeper.whenSavedAtOnce = { isSaving.append(application.isSavingAtOnce) }
+    // The save does not end within its budget, so it is performed at once, before and after the rest is given up. The
+    // suspension saves once more.
+    try await system.play("home")
+    #expect(isSaving == [true, true, true])
+    #expect(!application.isSavingAtOnce)
+  }
 
   @Test func `of a save is not the end of the next step's save`() async throws {
     let (system, keeper) = (system(), Keeper())

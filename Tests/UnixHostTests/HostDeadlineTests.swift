@@ -41,6 +41,36 @@ import Testing
     #expect(passes(Array(stride(from: 1000, through: 9000, by: 1000))) == [3000])
   }
 
+  @Test func `waits for a save, and for the grace period after it, but not for ever`() {
+    var deadline = HostDeadline()
+    deadline.arm(.seconds(1), at: start)
+    let present = deadline
+    func passes(_ checks: [Int], saving: ClosedRange<Int>) -> [Int] {
+      deadline = present
+      return checks.filter {
+        deadline.check(
+          at: start + .milliseconds($0), grace: .milliseconds(500), isSaving: saving.contains($0))
+      }
+    }
+    #expect(passes(checks(100...9000), saving: 900...4000) == [4500])
+    // A save that has ended before the deadline takes nothing of the time, and adds none.
+    #expect(passes(checks(100...9000), saving: 100...400) == [1000])
+    #expect(passes(checks(100...60_000), saving: 100...60_000) == [31_500])
+  }
+
+  @Test func `in slices, counts a stop of the process as a short one`() {
+    var lengths = Array(repeating: Duration.milliseconds(100), count: 9) + [.seconds(3600)]
+    var slices = 0
+    let passes = HostDeadline.passes(after: .seconds(1), grace: .milliseconds(500)) {
+      slices += 1
+      return lengths.isEmpty ? .milliseconds(100) : lengths.removeFirst()
+    }
+    // The main actor still has the grace period after the stop.
+    #expect(passes)
+    #expect(slices == 15)
+    #expect(!HostDeadline.passes(after: .seconds(1), grace: .zero) { nil })
+  }
+
   @Test func `counts from its own beginning, and does not pass when disarmed`() {
     var deadline = HostDeadline()
     deadline.arm(.seconds(1), at: start)

@@ -1,5 +1,6 @@
 public import PubSub
 package import Scheduling
+internal import Synchronization
 
 /// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
 ///
@@ -69,6 +70,8 @@ package import Scheduling
 
   /// What restores and saves the program's state; nil if the program keeps none.
   package var stateKeeper: (any StateKeeper)?
+  /// Whether ``saveAtOnce()`` runs.
+  nonisolated let saving = Atomic(false)
   /// Where the keeper keeps it, in the place of files.
   package var stateStorage: (any StateStorage)?
   /// What follows the promises of saved state in a simulation; nil if nothing does.

@@ -118,7 +118,7 @@ extension TransitionRun {
   private func commit(_ next: ApplicationState) {
     let from = application.present.state
     // What has changed in the background since the last save; the process may be killed without running again.
-    if next == .suspended { application.stateKeeper?.saveAtOnce() }
+    if next == .suspended { application.saveAtOnce() }
     // What other threads have begun and ended so far belongs to the state before.
     application.background.tellNews()
     application.setState(next)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What keeps the program's state between its processes; the module SavedState has the only one.
 ///
 /// The application calls it at the steps of the life cycle at which state is restored and saved. This module has no coder, so that
@@ -31,6 +33,16 @@ extension Application {
     hasPassedRestoration = true
     stateKeeper?.restore()
   }
+
+  /// Saves what has changed before this method returns; a host prolongs its deadline meanwhile.
+  func saveAtOnce() {
+    saving.store(true, ordering: .relaxed)
+    stateKeeper?.saveAtOnce()
+    saving.store(false, ordering: .relaxed)
+  }
+
+  /// Whether the main actor saves, and does not wait for it; any thread may read this property.
+  package nonisolated var isSavingAtOnce: Bool { saving.load(ordering: .relaxed) }
 
   /// Lets go of the keeper with the process: the next one restores for itself.
   func endKeepingState() {

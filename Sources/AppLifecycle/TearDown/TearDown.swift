@@ -88,9 +88,9 @@ extension TearDown {
     // when the process ends.
     let isUnsaved = save != .none
     save = .none
-    if isUnsaved { application.stateKeeper?.saveAtOnce() }
+    if isUnsaved { application.saveAtOnce() }
     releaseUnawaited()
-    if isUnsaved { application.stateKeeper?.saveAtOnce() }
+    if isUnsaved { application.saveAtOnce() }
     return true
   }
 

@@ -2,7 +2,8 @@
 ///
 /// The host looks at the time at least every ``wait``. If it does so ``gap`` or more after the time before, its thread
 /// was late, mostly because the computer had no processor for it. The main actor may have had none either, so it has the
-/// grace period from then on before the host ends the wait and reports it.
+/// grace period from then on before the host ends the wait and reports it. It also has that period after a save for which
+/// the application has exceeded its budget.
 struct HostDeadline: Sendable, Hashable {
   typealias Instant = SuspendingClock.Instant
 
@@ -13,6 +14,8 @@ struct HostDeadline: Sendable, Hashable {
   /// The time after the deadline from which the grace period does not begin again, so that the wait ends on a computer
   /// that is always late, too.
   static let limit = Duration.seconds(1)
+  /// The time after the deadline for which a save is waited for: a disk that does not answer must not keep the process.
+  static let longestSave = Duration.seconds(30)
 
   private struct Armed: Sendable, Hashable {
     let deadline: Instant
@@ -35,12 +38,35 @@ struct HostDeadline: Sendable, Hashable {
   func timeLeft(at now: Instant) -> Duration { armed.map { max(.zero, $0.end - now) } ?? .zero }
 
   /// Returns whether the deadline has passed; disarms it then.
-  mutating func check(at now: Instant, grace: Duration) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - now: the time.
+  ///   - grace: the grace period.
+  ///   - isSaving: whether the main actor saves the program's state, and returns when it has.
+  mutating func check(at now: Instant, grace: Duration, isSaving: Bool = false) -> Bool {
     guard var present = armed else { return false }
     let isLate = now - present.lastCheck >= Self.gap
-    if isLate, now - present.deadline <= Self.limit { present.end = max(present.end, now + grace) }
+    let limit = isSaving ? Self.longestSave : isLate ? Self.limit : nil
+    if let limit, now - present.deadline <= limit { present.end = max(present.end, now + grace) }
     present.lastCheck = now
     armed = now < present.end ? present : nil
     return armed == nil
+  }
+
+  /// Waits in slices, each of which counts as ``gap`` at most, so that a stop of the process does not use up the time.
+  ///
+  /// - Parameters:
+  ///   - time: the time until the deadline.
+  ///   - grace: the grace period after a slice that was late.
+  ///   - slice: waits for ``wait`` at most, and returns how long it took; nil if there is nothing left to wait for.
+  /// - Returns: whether the deadline has passed.
+  static func passes(after time: Duration, grace: Duration, _ slice: () -> Duration?) -> Bool {
+    var (deadline, now) = (HostDeadline(), Instant.now)
+    deadline.arm(time, at: now)
+    while !deadline.check(at: now, grace: grace) {
+      guard let length = slice() else { return false }
+      now += min(length, gap)
+    }
+    return true
   }
 }

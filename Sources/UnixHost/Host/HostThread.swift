@@ -116,7 +116,8 @@ class HostThread<Machine: HostMachine> {
     if count > 0 { take(descriptors[(2 + watched.count + logindDescriptors.count)...]) }
     guard !isFinished else { return }
     for fact in watch.take(descriptors[2..<(2 + watched.count)]) { tell(fact) }
-    if deadline.check(at: running, grace: machine.budgets.grace) { process(.deadlinePassed) }
+    let isSaving = parts.application.isSavingAtOnce
+    if deadline.check(at: running, grace: machine.budgets.grace, isSaving: isSaving) { process(.deadlinePassed) }
     guard !isFinished else { return }
     let now = Instant.now
     passTime(now)
@@ -241,14 +242,19 @@ class HostThread<Machine: HostMachine> {
     signals.close(repetitionsEnd: machine.repetitionsEnd)
     parts.didFinish(status)
     // The end of the process must not depend on the main actor, whose code may block it from now on.
-    guard parts.hasReturned.wait(timeout: .now() + Self.returnTime) == .timedOut else { return }
+    let isSilent = HostDeadline.passes(after: Self.returnTime, grace: machine.budgets.grace) {
+      let began = Instant.now
+      let result = parts.hasReturned.wait(timeout: .now() + .nanoseconds(Int(HostDeadline.wait.nanoseconds)))
+      return result == .timedOut ? .now - began : nil
+    }
+    guard isSilent else { return }
     let call = HostMessage.silence(in: parts.application.openCalls)
     HostMessage(.error, "the program has ended, but `run()` cannot return: \(call)").send()
     endByForce(status == ExitStatus.success ? ExitStatus.tearDownOverran : status)
   }
 
-  /// The time, in seconds, within which the main actor must continue after the end of the application.
-  private static var returnTime: Double { 1 }
+  /// The time within which the main actor must continue after the end of the application.
+  private static var returnTime: Duration { .seconds(1) }
 
   /// Ends the process although the main actor does not answer, so that the caller of `run()` cannot continue.
   ///
