@@ -144,6 +144,19 @@ import Testing
 
   // MARK: The terminal from which it was started
 
+  /// A shell repeats SIGHUP, and sends SIGTERM, while the process is about to end.
+  @Test func aHangUpIsRepeatedWithoutEffect() {
+    var machine = running()
+    #expect(machine.repetitionsEnd == nil)
+    _ = machine.handle(.hangUp(at: .seconds(7)))
+    #expect(machine.repetitionsEnd == .seconds(7) + EndOrders.copyWindow)
+    _ = machine.handle(.signals([SignalRecord(signal: .hangUp, arrived: .seconds(8), taken: .seconds(8))]))
+    #expect(machine.repetitionsEnd == .seconds(8) + EndOrders.copyWindow)
+    // An order has the time of the budget, which is longer.
+    _ = machine.handle(.signals([SignalRecord(signal: .terminate, arrived: .seconds(8), taken: .seconds(8))]))
+    #expect(machine.repetitionsEnd == .seconds(13))
+  }
+
   @Test func aHangUpOfItsTerminalEndsIt() {
     var machine = running()
     #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
@@ -151,11 +164,11 @@ import Testing
       machine.handle(.terminalLook(isGone: true)).prefix(2) == [
         .send(HostDelivery(id: 2, input: .shutDown, cause: "hang-up")), .notify([.stopping]),
       ])
-    #expect(machine.handle(.hangUp).isEmpty)
+    #expect(machine.handle(.hangUp(at: .zero)).isEmpty)
     #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
     #expect(machine.handle(.terminalLook(isGone: true)).isEmpty)
     var other = running()
-    #expect(other.handle(.hangUp).first == .send(HostDelivery(id: 2, input: .shutDown, cause: "hang-up")))
+    #expect(other.handle(.hangUp(at: .zero)).first == .send(HostDelivery(id: 2, input: .shutDown, cause: "hang-up")))
   }
 
   private func asking(_ causes: Set<LifecycleCause>) -> Machine {
@@ -336,10 +349,10 @@ import Testing
       .transitionFinished(id: 1), .resourcesHeld, .resourcesGivenUp, .reloaded(failure: nil),
       .reloaded(failure: "z"),
       .mainActorAnswered(hasGivenUp: false), .mainActorAnswered(hasGivenUp: true), .heartbeatDue, .extensionDue,
-      .status("x"), .trouble("y"), .trouble(nil), .terminalLook(isGone: false), signal(.hangUp), signal(.continue),
+      .status("x"), .trouble("y"), .trouble(nil), .terminalLook(isGone: false), signal(.hangUp), signal(.continue), .poolNotAsked,
     ]
     let rare: [Machine.Event] = [
-      signal(.terminate), .hangUp, .terminalLook(isGone: true), .applicationBeganToEnd, .deadlinePassed,
+      signal(.terminate), .hangUp(at: .zero), .terminalLook(isGone: true), .applicationBeganToEnd, .deadlinePassed,
     ]
     give(.started)
     for _ in 0..<100 {

@@ -71,7 +71,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   override func take(_ ready: ArraySlice<pollfd>) {
     guard let events = ready.first?.revents, events != 0 else { return }
     forgetTerminal()
-    process(.hangUp)
+    process(.hangUp(at: SignalPipe.now))
   }
 
   private var terminalIsGone: Bool {

@@ -39,8 +39,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case poolNotAsked
     /// The answer to ``Effect/lookAtTerminal``: whether the terminal that the host watches is closed.
     case terminalLook(isGone: Bool)
-    /// The terminal that the host watches was closed.
-    case hangUp
+    /// The terminal that the host watches was closed; the time is that of the look, by the clock of signals.
+    case hangUp(at: Duration)
     /// The program has set a text about its current work.
     case status(String)
     /// The text about the resources that cannot be acquired has changed; nil if there are none.
@@ -149,6 +149,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
   let terms: Terms
   /// The orders to end that have arrived.
   private var orders: EndOrders
+  /// The time of the latest hang-up or SIGHUP of a service; no order, because most SIGHUPs mean a reload.
+  private var hangUpTaken: Duration?
   private var questionIsOpen = false
   private var wantsReload = false
   private var inquiry = Inquiry.answered
@@ -172,7 +174,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
 
   var repetitionsEnd: Duration? {
     let before = terms.mayBeInForeground ? budgets.didEnterBackground : .zero
-    return orders.repetitionsEnd(within: before + budgets.willTerminate + budgets.longestGrace)
+    let end = orders.repetitionsEnd(within: before + budgets.willTerminate + budgets.longestGrace)
+    return [end, hangUpTaken.map { $0 + EndOrders.copyWindow }].compactMap { $0 }.max()
   }
 
   /// Creates the machine of a service that has not begun.
@@ -197,7 +200,9 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case .mainActorAnswered(let hasGivenUp): takeAnswer(hasGivenUp)
     case .poolNotAsked: inquiry = .failed
     case .terminalLook(let isGone): if isGone { end(because: "hang-up") } else { wantReload() }
-    case .hangUp: end(because: "hang-up")
+    case .hangUp(let time):
+      hangUpTaken = time
+      end(because: "hang-up")
     case .status(let text):
       status = text
       notifyStatus()
@@ -285,7 +290,9 @@ extension ProcessStateMachine {
     switch record.signal {
     case .quit: die(.quit)
     // A terminal that is closed sends it, too.
-    case .hangUp where terms.hangUpReloads: emit(.lookAtTerminal)
+    case .hangUp where terms.hangUpReloads:
+      hangUpTaken = record.taken
+      emit(.lookAtTerminal)
     case .terminate, .interrupt, .hangUp:
       switch orders.take(record) {
       case .ask: if phase == .stopping { orders.beginEnd() } else { _ = send(.terminate, record.cause) }
