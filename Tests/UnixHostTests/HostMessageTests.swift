@@ -119,6 +119,13 @@ import Testing
     gate.withLock { $0 = false }
   }
 
+  /// A sender may give up just after the last call has returned, and before its thread ends.
+  @Test func noSinkIsLateWithoutAThreadThatCallsIt() {
+    var state = MessageSink.State(isRunning: true, isLate: true)
+    #expect(state.next() == nil)
+    #expect(!state.isRunning && !state.isLate)
+  }
+
   /// An adapter may undo its redirection when it is released.
   @Test func aSinkMayRedirectWhenItIsReleased() {
     final class Adapter: Sendable {

@@ -14,14 +14,14 @@ final class MessageSink: Sendable {
   /// The time for which a sender waits for the sink.
   static let patience = Duration.milliseconds(250)
 
-  fileprivate struct Waiting: Sendable {
+  struct Waiting: Sendable {
     let message: HostMessage
     /// The pipe that is woken when the sink has returned; nil if the sender does not wait.
     let end: WakePipe?
     let number: Int
   }
 
-  fileprivate struct State: Sendable {
+  struct State: Sendable {
     var waiting: [Waiting] = []
     var lastNumber = 0
     /// Whether a thread calls the sink.
@@ -74,7 +74,6 @@ final class MessageSink: Sendable {
   private func run() {
     while let next = state.withLock({ $0.next() }) {
       call(next.message)
-      state.withLock { $0.isLate = false }
       next.end?.wake()
     }
   }
@@ -106,8 +105,10 @@ extension MessageSink.State {
     return unsent.map(\.message)
   }
 
-  /// Returns the next message for the sink; nil if there is none, and the thread ends.
-  fileprivate mutating func next() -> MessageSink.Waiting? {
+  /// Ends the call before, and returns the next message for the sink; nil if there is none, and the thread ends.
+  mutating func next() -> MessageSink.Waiting? {
+    // Together with the end of the thread: a sender that gives up in between would find no call that ends its lateness.
+    isLate = false
     guard !waiting.isEmpty else {
       isRunning = false
       return nil
