@@ -11,9 +11,10 @@
 
 int unixhost_clock_timer_open(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
 
-void unixhost_clock_timer_arm(int timer, int64_t seconds) {
+bool unixhost_clock_timer_arm(int timer, int64_t seconds) {
   struct itimerspec time = {{0, 0}, {seconds, 0}};
-  timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &time, NULL);
+  int result = timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &time, NULL);
+  return result == 0 || errno != ECANCELED;
 }
 
 enum unixhost_clock_notice unixhost_clock_timer_take(int timer) {
@@ -27,9 +28,10 @@ int unixhost_clock_timer_open(void) {
   return -1;
 }
 
-void unixhost_clock_timer_arm(int timer, int64_t seconds) {
+bool unixhost_clock_timer_arm(int timer, int64_t seconds) {
   (void)timer;
   (void)seconds;
+  return true;
 }
 
 enum unixhost_clock_notice unixhost_clock_timer_take(int timer) {

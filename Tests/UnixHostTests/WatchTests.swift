@@ -1,4 +1,6 @@
 import AppLifecycle
+import Glibc
+import Scheduling
 import Testing
 
 @testable import UnixHost
@@ -107,6 +109,22 @@ import Testing
       return ((time + here) / 86_400, here)
     }
     #expect(calendar.nextChange(after: 80_000) == 86_400)
+  }
+
+  /// The kernel reports it only as an error of the arming.
+  @Test func aSettingOfTheClockJustBeforeItsTimerIsArmedCounts() {
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let armings = Guarded(0)
+    var watch = SystemWatch(
+      clock: WallClock(
+        descriptor: descriptor, availability: .available("the test's"),
+        read: { (armings.withLock { .seconds($0 * 3600) }, 0, 0) }, local: { ($0 / 86_400, 0) },
+        arm: { _ in armings.withLock { $0 += 1; return $0 > 1 } }, next: { nil }))
+    watch.begin()
+    let idle = watch.descriptors
+    #expect(watch.take(idle[...]).contains(.timeChanged(.clockSet)))
+    #expect(!watch.take(idle[...]).contains(.timeChanged(.clockSet)))
+    watch.close()
   }
 
   // MARK: Gaps

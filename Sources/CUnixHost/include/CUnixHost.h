@@ -246,8 +246,9 @@ enum unixhost_clock_notice { UNIXHOST_CLOCK_QUIET, UNIXHOST_CLOCK_SET, UNIXHOST_
 // on failure.
 int unixhost_clock_timer_open(void);
 
-// Arms the timer for a time since 1970.
-void unixhost_clock_timer_arm(int timer, int64_t seconds);
+// Arms the timer for a time since 1970. Returns false if the clock was set since the timer was opened or armed last, and no
+// event has reported that; no event will.
+bool unixhost_clock_timer_arm(int timer, int64_t seconds);
 
 // Reads the next event of the timer.
 enum unixhost_clock_notice unixhost_clock_timer_take(int timer);

@@ -30,6 +30,8 @@ struct SystemWatch: Sendable {
   private let zone: TimeZoneFile
   private var zoneDeadline: Duration?
   private var judge: WallClockJudge
+  /// The change that was found while the timer was armed, and has not been returned yet.
+  private var changeAtArming: WallClockJudge.Change?
   private var detector: SuspensionDetector
   /// The descriptor of the scheduler's statistics of the host's thread; -1 without them.
   private(set) var account: Int32 = -1
@@ -135,7 +137,7 @@ struct SystemWatch: Sendable {
       }
       armClock()
     }
-    return change.map { [.timeChanged($0)] } ?? []
+    return (change ?? changeAtArming.take()).map { [.timeChanged($0)] } ?? []
   }
 
   private mutating func takeZone(isReady: Bool) -> [SystemFact] {
@@ -149,9 +151,11 @@ struct SystemWatch: Sendable {
     return [.timeChanged(change)]
   }
 
-  private func armClock() {
-    let (wall, _, _) = clock.read()
-    clock.arm(LocalCalendar(local: clock.local).nextChange(after: Int(wall.components.seconds)))
+  private mutating func armClock() {
+    // The clock may have been set since it was read.
+    while !clock.arm(LocalCalendar(local: clock.local).nextChange(after: Int(clock.read().wall.components.seconds))) {
+      changeAtArming = judge.clockWasSet(reading) ?? changeAtArming
+    }
   }
 
   // MARK: Reading

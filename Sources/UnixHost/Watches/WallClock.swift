@@ -25,8 +25,9 @@ package struct WallClock: Sendable {
   package var read: @Sendable () -> (wall: Duration, day: Int, offset: Int)
   /// Returns the date and the offset at another time.
   package var local: @Sendable (_ seconds: Int) -> (day: Int, offset: Int)
-  /// Arms the timer for a time since 1970, instead of an earlier one.
-  package var arm: @Sendable (_ seconds: Int) -> Void
+  /// Arms the timer for a time since 1970, instead of an earlier one; returns false if the clock was set before, and no
+  /// event reports that.
+  package var arm: @Sendable (_ seconds: Int) -> Bool
   /// Returns the next event of the timer; nil if there is none.
   package var next: @Sendable () -> Notice?
 
@@ -35,7 +36,7 @@ package struct WallClock: Sendable {
     descriptor: Int32, availability: HostCapability.Availability,
     read: @escaping @Sendable () -> (wall: Duration, day: Int, offset: Int),
     local: @escaping @Sendable (_ seconds: Int) -> (day: Int, offset: Int),
-    arm: @escaping @Sendable (_ seconds: Int) -> Void, next: @escaping @Sendable () -> Notice?
+    arm: @escaping @Sendable (_ seconds: Int) -> Bool, next: @escaping @Sendable () -> Notice?
   ) {
     self.descriptor = descriptor
     self.availability = availability
@@ -58,7 +59,7 @@ package struct WallClock: Sendable {
         clock_gettime(CLOCK_REALTIME, &now)
         let (day, offset) = liveLocal(Int(now.tv_sec))
         return (.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec), day, offset)
-      }, local: liveLocal, arm: { if timer >= 0 { unixhost_clock_timer_arm(timer, Int64($0)) } },
+      }, local: liveLocal, arm: { timer < 0 || unixhost_clock_timer_arm(timer, Int64($0)) },
       next: {
         switch timer >= 0 ? unixhost_clock_timer_take(timer) : UNIXHOST_CLOCK_QUIET {
         case UNIXHOST_CLOCK_SET: .set

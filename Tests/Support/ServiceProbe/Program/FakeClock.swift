@@ -12,7 +12,10 @@ func fakeClock(_ path: String) -> WallClock {
   return WallClock(
     descriptor: pipe, availability: .available("the test's"),
     read: { (.seconds(now.seconds), now.seconds / 86_400, 0) }, local: { ($0 / 86_400, 0) },
-    arm: { Log.shared.write("armed \($0)") },
+    arm: {
+      Log.shared.write("armed \($0)")
+      return true
+    },
     next: {
       let words = line(from: pipe).split(separator: " ")
       guard words.count == 2, let seconds = Int(words[1]) else { return nil }
