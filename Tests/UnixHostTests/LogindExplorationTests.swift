@@ -247,7 +247,8 @@ import Testing
         if place != .stopped, unfinished.isEmpty { checkState() }
       case .suspending:
         if unfinished.isEmpty { faults.append("waits in \(machine.phase) for nothing") }
-        if !deadlineIsArmed, inhibitors > 0 { faults.append("holds its inhibitor without a limit") }
+        if toldOfSleep, !deadlineIsArmed, inhibitors > 0 { faults.append("holds its inhibitor without a limit") }
+        if !toldOfSleep, deadlineIsArmed { faults.append("has a deadline for a sleep that was called off") }
       case .asleep:
         if inhibitors > 0 { faults.append("delays a sleep that it is ready for") }
         if application.state != .suspended { faults.append("sleeps in \(application.state)") }
@@ -300,6 +301,18 @@ import Testing
       for action in beginning + [first] { world.act(action) }
       guard world.explore(after: beginning + [first], depth: beginning.count == 2 ? 3 : 2) else { return }
     }
+  }
+
+  /// The tear-down may take longer than the delay of a sleep that was called off; the next sleep has its own.
+  @Test func eachSleepHasItsOwnDelay() {
+    var machine = LogindStateMachine()
+    _ = machine.handle(.connected(LogindStateMachine.Terms(delay: .seconds(5))))
+    _ = machine.handle(.inhibitorObtained)
+    #expect(
+      machine.handle(.news([.sleep(true)])) == [.armDeadline(.seconds(5)), .suspend(id: 1, within: .milliseconds(4500))])
+    #expect(machine.handle(.news([.sleep(false)])) == [.revokeSuspension, .armDeadline(nil)])
+    #expect(machine.handle(.news([.sleep(true)])) == [.armDeadline(.seconds(5))])
+    #expect(machine.inhibitor == .held)
   }
 
   /// Where the sequences begin: before logind has come, and in each phase.

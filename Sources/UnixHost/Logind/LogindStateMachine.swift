@@ -275,7 +275,9 @@ extension LogindStateMachine {
       (origin, wanted, isComingBack) = (.nowhere, nil, false)
       emit(.armDeadline(delay))
       suspend()
-    case .suspending: isComingBack = false
+    case .suspending:
+      isComingBack = false
+      emit(.armDeadline(delay))
     // The end delays the sleep, too.
     case .ending: emit(.armDeadline(delay))
     case .asleep, .ended: break
@@ -289,6 +291,7 @@ extension LogindStateMachine {
     case .suspending:
       (isComingBack, isRevoked) = (true, true)
       emit(.revokeSuspension)
+      emit(.armDeadline(nil))
     case .asleep: comeBack()
     case .ending, .ended: break
     }
