@@ -20,6 +20,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   private var nextHeartbeat: Instant?
   private var nextExtension: Instant?
   private var hasReportedSilence = false
+  /// Whether a reload waits until the computer no longer sleeps: an application that is suspended handles no event.
+  private var reloadsAfterSleep = false
   /// The state messages for which the manager had no room; without them, a start or a reload would end in a time-out.
   private var unsent = UnsentStates()
   /// The terminal from which a service was started; -1 if there is none, or the service shall outlive it.
@@ -93,6 +95,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   override func passTime(_ now: Instant) {
     // Retry here, because the host's thread wakes up once a second in any case.
     retry()
+    if reloadsAfterSleep, !isAsleep { reload() }
     if let time = nextHeartbeat, now >= time {
       nextHeartbeat = nil
       process(.heartbeatDue)
@@ -111,7 +114,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
         let failed = await application.untilResourcesAreHeld()
         link.send(failed.isEmpty ? .resourcesHeld : .resourcesGivenUp)
       }
-    case .reload: reload()
+    case .reload: if isAsleep { reloadsAfterSleep = true } else { reload() }
     case .askMainActor:
       // Only a manager, and a start that lasts, need the answer.
       guard manager != nil || machine.phase == .starting else { return [] }
@@ -187,6 +190,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   }
 
   private func reload() {
+    reloadsAfterSleep = false
     parts.mailbox.send { [application = parts.application, link = parts.link, budget = reloadBudget] in
       let report = await application.bus.postAndWait(
         ServiceHost.Reload(application: application), from: application, within: budget,
