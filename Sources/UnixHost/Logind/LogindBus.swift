@@ -50,6 +50,8 @@
     private var owner: String?
     private var terms = LogindStateMachine.Terms(delay: .seconds(5))
     private var session: String?
+    /// The sessions whose signals this connection to the bus receives: a rule that is added again counts again.
+    private var matchedSessions: Set<String> = []
     private var inhibitor: Int32 = -1
 
     private var events = LogindEvents()
@@ -101,7 +103,7 @@
     }
 
     func releaseInhibitor() {
-      if inhibitor >= 0 { systemClose(inhibitor) }
+      if inhibitor >= 0 { Glibc.close(inhibitor) }
       inhibitor = -1
     }
 
@@ -128,7 +130,7 @@
     /// Handles a bus that is gone, or was never there.
     private func lose(_ failure: SystemBus.Failure) {
       loseLogind("the system bus: \(failure.reason)")
-      (bus, questions) = (nil, [:])
+      (bus, questions, matchedSessions) = (nil, [:], [])
       guard wasEverConnected else { return }
       retryTime = .now + patience
       patience = min(patience * 2, Self.lastPatience)
@@ -219,6 +221,7 @@
 
     private func follow(_ session: String) throws(SystemBus.Failure) {
       self.session = session
+      guard matchedSessions.insert(session).inserted else { return }
       let sender = "sender='\(Self.service)',path='\(session)'"
       try match("\(sender),interface='\(Self.sessionInterface)',member='Lock'")
       try match("\(sender),interface='\(Self.sessionInterface)',member='Unlock'")
@@ -269,7 +272,4 @@
       }
     }
   }
-
-  // A name that the method above does not hide.
-  private func systemClose(_ descriptor: Int32) { close(descriptor) }
 #endif

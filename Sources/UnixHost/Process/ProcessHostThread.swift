@@ -62,6 +62,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
 
   override func end() {
     manager?.barrier(milliseconds: Self.barrierTime)
+    manager?.end()
+    manager = nil
     forgetTerminal()
   }
 

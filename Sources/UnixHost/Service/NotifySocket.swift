@@ -59,6 +59,9 @@ struct NotifySocket: Sendable {
     _ = withAddress { unixhost_notify_barrier(descriptor, $0, milliseconds) }
   }
 
+  /// Closes the socket, which must not be used afterwards.
+  func end() { close(descriptor) }
+
   private func withAddress(_ body: (unixhost_notify_address) -> Bool) -> Bool {
     address.bytes.withUnsafeBufferPointer {
       body(unixhost_notify_address(bytes: $0.baseAddress, count: $0.count))

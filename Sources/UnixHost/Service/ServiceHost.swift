@@ -103,7 +103,6 @@ public final class ServiceHost: Sendable {
   private let application: Application
   private let configuration: Configuration
   private let wallClock: WallClock?
-  private let link = HostLink<ProcessStateMachine.Event>()
 
   /// Creates a host for an application that has not been launched.
   ///
@@ -148,13 +147,14 @@ public final class ServiceHost: Sendable {
     // Child processes that the program starts from now on inherit no sockets.
     _ = ActivationSocket.all
     let budgets = HostBudgets.of(application)
-    Self.running.withLock { [link] in $0 = link }
+    let link = HostLink<ProcessStateMachine.Event>()
+    Self.running.withLock { $0 = link }
     defer { Self.running.withLock { $0 = nil } }
     // The mode ends with the process.
     application.beginBackgroundMode()
     return await HostSession.run(
       application, link: link, catching: CaughtSignal.ofService, clock: wallClock,
-      setTrouble: { [link] in link.send(.trouble($0)) }
+      setTrouble: { link.send(.trouble($0)) }
     ) { [configuration] parts in
       ProcessHostThread(parts, budgets: budgets, configuration: configuration, environment: environment).run()
     }
