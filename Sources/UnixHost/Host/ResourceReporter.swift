@@ -124,7 +124,7 @@ struct ResourceReports: Sendable, Hashable {
   /// - Parameters:
   ///   - health: the resource, after its status changed.
   ///   - status: the exit status of the application, if it ends; 0 if it does not.
-  ///   - now: the time, which never runs backwards.
+  ///   - now: the time; between threads it may run backwards by the time between a reading and its use.
   /// - Returns: the message; nil if there is none.
   mutating func take(_ health: ResourceHealth, _ status: Int32 = 0, at now: Duration) -> HostMessage? {
     // The resource stays broken while a dependency is missing, too.
@@ -157,7 +157,7 @@ struct ResourceReports: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - failure: the error, and the code that threw it.
-  ///   - now: the time, which never runs backwards.
+  ///   - now: the time.
   /// - Returns: the message; nil if the change of a resource's health tells of the error, or the limit is reached.
   mutating func take(_ failure: EventBus.HandlerFailure, at now: Duration) -> HostMessage? {
     guard !failure.isToldByEvent else { return nil }

@@ -35,6 +35,9 @@ public import AppLifecycle
 /// | the machine shuts down (with the trait `Logind`) | as at SIGTERM |
 /// | the process did not run for two seconds or more: SIGSTOP, an unannounced sleep of the machine, a freezer | no input; `Application.WasSuspended` is posted afterwards |
 ///
+/// Some desktops report that the session is locked, and never that it is unlocked. `application.send(.unlock)` then
+/// unlocks the application, but the host sends no further `lock` until logind has reported the end of that one.
+///
 /// With scenes, the `open` after a sleep brings only the scene `main` to the foreground, and connects it if it is not
 /// connected.
 ///
@@ -86,10 +89,14 @@ public final class ProcessHost: Sendable {
 
   /// Launches the application, and runs its life cycle until it is no longer running.
   ///
-  /// The host catches signals from the call of this method to its return. It does not call `exit`, with one exception:
-  /// if the tear-down has overrun its budget and the main actor does not answer, the process ends with status 70, and
-  /// the method does not return. The main actor must run meanwhile: in ``MainLoop/run(_:)``, or with
-  /// ``MainLoop/performWork()`` in the program's own loop.
+  /// The host catches signals from the call of this method to its return. The main actor must run meanwhile: in
+  /// ``MainLoop/run(_:)``, or with ``MainLoop/performWork()`` in the program's own loop.
+  ///
+  /// In three cases the host ends the process, and the method does not return:
+  ///
+  /// - The tear-down has overrun its budget, and the main actor does not answer: status 70.
+  /// - The application has ended, and the main actor does not continue within a second: status 70.
+  /// - SIGQUIT, or a repeated order with one of ``Configuration/causesThatInsist``: the signal ends the process.
   ///
   /// - Returns: the exit status: 0, or the one given to `Application.shutDown(status:cause:)`, if the application ended in order;
   ///   70 (`EX_SOFTWARE`) if the tear-down, or the delegate's answer whether the program may end, overran its budget;

@@ -14,7 +14,7 @@ import Scheduling
 /// | another SIGTERM or SIGINT during the end | nothing: a supervisor may repeat its order, and the end goes on |
 /// | another Ctrl-C, half a second or more after the order that began the end; SIGQUIT | the signal ends the process at once |
 /// | other code in the program takes one of the host's signals: with a handler, a dispatch source, a signalfd | takes it back within a second, and reports it |
-/// | SIGHUP, except from a terminal that is closed | RELOADING; ``Reload`` is posted and awaited; READY |
+/// | SIGHUP, except from a terminal that is closed | RELOADING; ``Reload`` is posted, after the wake-up if the machine sleeps, and awaited; READY |
 /// | the manager has a watchdog | WATCHDOG twice in the watchdog's interval, as long as the main actor answers |
 /// | starting, reloading or ending takes long | the host extends the manager's time-out repeatedly |
 /// | a managed resource cannot be acquired | STATUS names it, its error and the delay until the next attempt |
@@ -133,9 +133,12 @@ public final class ServiceHost: Sendable {
   ///
   /// Use it in programs with their own `main`.
   ///
-  /// The host catches signals from the call of this method to its return. It does not call `exit`, with one exception:
-  /// if the tear-down has overrun its budget and the main actor does not answer, the process ends with status 70, and
-  /// the method does not return.
+  /// The host catches signals from the call of this method to its return. In three cases it ends the process, and the
+  /// method does not return:
+  ///
+  /// - The tear-down has overrun its budget, and the main actor does not answer: status 70.
+  /// - The application has ended, and the main actor does not continue within a second: status 70.
+  /// - SIGQUIT, or a repeated order with one of ``Configuration/causesThatInsist``: the signal ends the process.
   ///
   /// - Returns: the exit status: 0 if the application ended in order, or the status passed to
   ///   `Application.shutDown(status:cause:)`; 70 (`EX_SOFTWARE`) if the tear-down, or the delegate's answer whether the

@@ -206,9 +206,12 @@ public final class TerminalHost: Sendable {
   ///
   /// Use it in programs with their own `main`.
   ///
-  /// The host catches signals from the call of this method to its return. It does not call `exit`, with one exception:
-  /// if a tear-down has overrun its budget and the main actor does not answer, the process ends with status 70, and the
-  /// method does not return.
+  /// The host catches signals from the call of this method to its return. In three cases it ends the process, and the
+  /// method does not return:
+  ///
+  /// - A tear-down at the end has overrun its budget, and the main actor does not answer: status 70.
+  /// - The application has ended, and the main actor does not continue within a second: status 70, or 74 as below.
+  /// - SIGQUIT, or a repeated order with one of ``Configuration/causesThatInsist``: the signal ends the process.
   ///
   /// - Returns: the exit status: 0 if the application ended in order, or the status passed to
   ///   `Application.shutDown(status:cause:)`; 70 (`EX_SOFTWARE`) if a tear-down, or the delegate's answer whether the

@@ -5,6 +5,8 @@
 ///     for fact in HostCapability.allCases { print(fact, fact.availability?.description ?? "no host runs") }
 @nonexhaustive public enum HostCapability: Sendable, Hashable, CaseIterable {
   /// That memory is low.
+  ///
+  /// Its availability is that at the beginning; a source that ends later, with its control group, is not reported.
   case memoryPressure
   /// That the wall clock is set, or the date changes.
   case wallClock

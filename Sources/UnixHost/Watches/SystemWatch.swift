@@ -54,12 +54,13 @@ struct SystemWatch: Sendable {
     } catch {
       capabilities[.memoryPressure] = .unavailable(error.reason)
     }
-    #if canImport(Darwin)
-      capabilities[.suspension] = .available("SIGCONT and the machine's clocks, read once a second")
-    #else
-      capabilities[.suspension] = .available(
-        "SIGCONT, the machine's clocks and the scheduler's statistics, read once a second")
-    #endif
+    // The host's thread, whose statistics count, does not run yet; it has some where this thread has.
+    let account = SchedulerAccount.open()
+    if account >= 0 { systemClose(account) }
+    capabilities[.suspension] = .available(
+      account < 0
+        ? "SIGCONT and the machine's clocks, read once a second"
+        : "SIGCONT, the machine's clocks and the scheduler's statistics, read once a second")
     let nothing = SuspensionDetector.Sample(running: .zero, sleep: .zero, runDelay: nil)
     detector = SuspensionDetector(nothing)
     let (wall, day, offset) = clock.read()
