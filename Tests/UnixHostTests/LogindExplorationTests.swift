@@ -309,7 +309,9 @@ import Testing
     _ = machine.handle(.connected(LogindStateMachine.Terms(delay: .seconds(5))))
     _ = machine.handle(.inhibitorObtained)
     #expect(
-      machine.handle(.news([.sleep(true)])) == [.armDeadline(.seconds(5)), .suspend(id: 1, within: .milliseconds(4500))])
+      machine.handle(.news([.sleep(true)])) == [
+        .armDeadline(.seconds(5)), .suspend(id: 1, within: .milliseconds(4500)),
+      ])
     #expect(machine.handle(.news([.sleep(false)])) == [.revokeSuspension, .armDeadline(nil)])
     #expect(machine.handle(.news([.sleep(true)])) == [.armDeadline(.seconds(5))])
     #expect(machine.inhibitor == .held)

@@ -349,7 +349,8 @@ import Testing
       .transitionFinished(id: 1), .resourcesHeld, .resourcesGivenUp, .reloaded(failure: nil),
       .reloaded(failure: "z"),
       .mainActorAnswered(hasGivenUp: false), .mainActorAnswered(hasGivenUp: true), .heartbeatDue, .extensionDue,
-      .status("x"), .trouble("y"), .trouble(nil), .terminalLook(isGone: false), signal(.hangUp), signal(.continue), .poolNotAsked,
+      .status("x"), .trouble("y"), .trouble(nil), .terminalLook(isGone: false), signal(.hangUp), signal(.continue),
+      .poolNotAsked,
     ]
     let rare: [Machine.Event] = [
       signal(.terminate), .hangUp(at: .zero), .terminalLook(isGone: true), .applicationBeganToEnd, .deadlinePassed,

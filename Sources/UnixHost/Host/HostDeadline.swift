@@ -37,12 +37,13 @@ struct HostDeadline: Sendable, Hashable {
   /// The time until the deadline; zero if none is armed.
   func timeLeft(at now: Instant) -> Duration { armed.map { max(.zero, $0.end - now) } ?? .zero }
 
-  /// Returns whether the deadline has passed; disarms it then.
+  /// Checks whether the deadline has passed, and disarms it then.
   ///
   /// - Parameters:
   ///   - now: the time.
   ///   - grace: the grace period.
   ///   - isSaving: whether the main actor saves the program's state, and returns when it has.
+  /// - Returns: whether it has passed.
   mutating func check(at now: Instant, grace: Duration, isSaving: Bool = false) -> Bool {
     guard var present = armed else { return false }
     let isLate = now - present.lastCheck >= Self.gap
