@@ -21,6 +21,8 @@ static atomic_bool is_started;
 struct work {
   void (*body)(void *);
   void *argument;
+  // The name of a thread of its own; NULL if any thread will do.
+  const char *name;
 };
 
 // How long a thread waits for another job when its own has ended, in nanoseconds: a new thread takes longer than a small save.
@@ -47,7 +49,7 @@ static void forget_threads(void) {
   prepare(&spare);
   is_woken = false;
   has_spare = false;
-  next_work = (struct work){NULL, NULL};
+  next_work = (struct work){NULL, NULL, NULL};
   atomic_store(&is_started, false);
 }
 
@@ -81,14 +83,14 @@ static struct timespec limit_after(int64_t nanoseconds) {
 }
 #endif
 
-// Starts a thread that takes no signals: they belong to the threads of the program, except those of a fault, for which
+// Starts a thread that takes the signals of its creator, or none: they belong to the threads of the program, except those of a fault, for which
 // crash handlers stand, and the one with which a backtracer or a profiler interrupts each thread.
-static bool start(void *(*body)(void *), void *argument) {
+static bool start(void *(*body)(void *), void *argument, bool takes_signals) {
   static const int open[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF};
   sigset_t blocked, present;
   sigfillset(&blocked);
   for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
-  pthread_sigmask(SIG_SETMASK, &blocked, &present);
+  pthread_sigmask(SIG_SETMASK, takes_signals ? NULL : &blocked, &present);
   pthread_t thread;
   bool has_started = pthread_create(&thread, NULL, body, argument) == 0;
   pthread_sigmask(SIG_SETMASK, &present, NULL);
@@ -114,7 +116,7 @@ static void *begin(void *body) {
 static bool take_next(struct work *work) {
   struct timespec limit = limit_after(spare_time);
   pthread_mutex_lock(&spare.mutex);
-  *work = (struct work){NULL, NULL};
+  *work = (struct work){NULL, NULL, NULL};
   if (!has_spare) {
     has_spare = true;
     for (int error = 0; next_work.body == NULL && error == 0;) {
@@ -131,9 +133,9 @@ static bool take_next(struct work *work) {
 static void *begin_work(void *argument) {
   struct work work = *(struct work *)argument;
   free(argument);
-  set_name("work");
+  set_name(work.name != NULL ? work.name : "work");
   do work.body(work.argument);
-  while (take_next(&work));
+  while (work.name == NULL && take_next(&work));
   return NULL;
 }
 
@@ -146,13 +148,14 @@ static bool pass_on(struct work work) {
   return is_passed_on;
 }
 
-bool scheduling_thread_start(void (*body)(void *), void *argument) {
+bool scheduling_thread_start(const char *name, void (*body)(void *), void *argument) {
   prepare_all();
-  if (pass_on((struct work){body, argument})) return true;
+  struct work next = {body, argument, name};
+  if (name == NULL && pass_on(next)) return true;
   struct work *work = malloc(sizeof *work);
   if (work == NULL) return false;
-  *work = (struct work){body, argument};
-  if (start(begin_work, work)) return true;
+  *work = next;
+  if (start(begin_work, work, name != NULL)) return true;
   free(work);
   return false;
 }
@@ -162,13 +165,13 @@ bool scheduling_timer_start(void (*body)(void)) {
   prepare_all();
   // Before the thread runs, so that a wake-up finds it.
   atomic_store(&is_started, true);
-  if (!start(begin, (void *)body)) atomic_store(&is_started, false);
+  if (!start(begin, (void *)body, false)) atomic_store(&is_started, false);
   return atomic_load(&is_started);
 }
 
 static void *end(void *nothing) { return nothing; }
 
-bool scheduling_thread_can_start(void) { return start(end, NULL); }
+bool scheduling_thread_can_start(void) { return start(end, NULL, false); }
 
 void scheduling_timer_wait(int64_t nanoseconds) {
   struct timespec limit = limit_after(nanoseconds);

@@ -15,8 +15,9 @@ void scheduling_timer_wait(int64_t nanoseconds);
 void scheduling_timer_wake(void);
 
 /// Runs a body on a thread that runs no other body at the time: a new one, unless a thread has ended its body in the last five seconds. It takes
-/// no signals but those of a fault or a profiler. Returns false if the system cannot create it.
-bool scheduling_thread_start(void (*_Nonnull body)(void *_Nonnull), void *_Nonnull argument);
+/// no signals but those of a fault or a profiler. With a name, which must stay valid, the thread is a new one, and takes the signals that the
+/// caller takes. Returns false if the system cannot create it.
+bool scheduling_thread_start(const char *_Nullable name, void (*_Nonnull body)(void *_Nonnull), void *_Nonnull argument);
 
 /// Whether the system creates threads for this process at present.
 bool scheduling_thread_can_start(void);

@@ -11,13 +11,6 @@
 #include <sys/types.h>
 #include <termios.h>
 
-// MARK: Threads
-
-// Runs `body` on a new thread that blocks none of the signals that the host needs: unixhost_signals_unblock. A thread
-// inherits the mask of its creator, and Swift's own threads block nearly all signals. The program may have blocked other
-// signals in all its threads, to wait for them with sigwait; they stay blocked.
-bool unixhost_thread_start(void (*body)(void *), void *argument);
-
 // MARK: The main loop
 
 #if !defined(__APPLE__)
@@ -112,7 +105,9 @@ int unixhost_signal_discard(int number);
 // itself.
 void unixhost_signals_restore(int64_t deadline);
 
-// Unblocks, for the calling thread, the signals that the host catches, those of faults, and SIGTTIN and SIGTTOU.
+// Unblocks, for the calling thread, the signals that the host catches, those of faults, and SIGTTIN and SIGTTOU. A thread
+// inherits the mask of its creator, and Swift's own threads block nearly all signals. The program may have blocked other
+// signals in all its threads, to wait for them with sigwait; they stay blocked.
 void unixhost_signals_unblock(void);
 
 // Removes the oldest record and returns true; returns false when there is none. A signal that found the pipe full comes
