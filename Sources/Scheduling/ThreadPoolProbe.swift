@@ -6,16 +6,9 @@ internal import Synchronization
 /// A task waits in the queue of its priority, and each priority has threads of its own, so the probe asks at the two
 /// priorities at which most code runs: that of tasks that code on the first thread starts, and the default one.
 package final class ThreadPoolProbe: Sendable {
-  /// The reason why tasks do not run.
-  package enum Shortage: Sendable, Hashable {
-    /// All threads of the pool are busy: they compute or wait.
-    case poolIsBusy
-    /// The system creates no thread for this process, so the pool cannot grow.
-    case noThreadCanBeCreated
-  }
-
   private let unanswered: Atomic<Int>
-  private let systemRefuses: Bool
+  /// Whether the system created no thread for this process, so that the pool cannot grow, and was not asked.
+  package let systemRefuses: Bool
   private let whenAnswered: @Sendable () -> Void
 
   /// Asks the pool, without a wait.
@@ -35,11 +28,8 @@ package final class ThreadPoolProbe: Sendable {
     if unanswered.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { whenAnswered() }
   }
 
-  /// The shortage, as far as it is known now; nil if the pool has answered.
-  package var shortage: Shortage? {
-    if systemRefuses { return .noThreadCanBeCreated }
-    return unanswered.load(ordering: .acquiring) == 0 ? nil : .poolIsBusy
-  }
+  /// Whether the pool has not answered yet: all its threads compute or wait, or it was not asked.
+  package var isUnanswered: Bool { unanswered.load(ordering: .acquiring) != 0 }
 
   /// Whether the system creates threads for this process at present.
   package static var systemCreatesThreads: Bool { scheduling_thread_can_start() }

@@ -1,4 +1,4 @@
-package import Scheduling
+internal import Scheduling
 
 /// A reason why asynchronous code had no thread to run on while a budget passed; the raw value is a clause.
 public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
@@ -10,12 +10,10 @@ public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
   /// The system created no thread for the process: its limit of processes or threads was reached.
   case noThreadCanBeCreated = "the system creates no more threads for this process"
 
-  package init(_ shortage: ThreadPoolProbe.Shortage) {
-    self =
-      switch shortage {
-      case .poolIsBusy: .poolIsBusy
-      case .noThreadCanBeCreated: .noThreadCanBeCreated
-      }
+  /// The shortage as far as it is known now; nil if the pool has answered.
+  init?(_ probe: ThreadPoolProbe) {
+    guard probe.isUnanswered else { return nil }
+    self = probe.systemRefuses ? .noThreadCanBeCreated : .poolIsBusy
   }
 }
 

@@ -102,7 +102,7 @@ extension TearDown {
     if isAwaited || !began.culprits.isEmpty { nameLate() }
     wait = nil
     let culprits = budget?.culprits ?? []
-    let shortage = probe?.shortage
+    let shortage = probe.flatMap { ThreadShortage($0) }
     (budget, probe) = (nil, nil)
     for index in pendingPosts.indices { setTimer(of: index) }
     guard !culprits.isEmpty else { return true }
@@ -110,7 +110,7 @@ extension TearDown {
     application.note(
       BudgetOverrun(
         callback: began.callback, budget: began.length, culprits: culprits,
-        threadShortage: shortage.map { ThreadShortage($0) }),
+        threadShortage: shortage),
       on: application.ownLedger.page)
     return false
   }
@@ -184,7 +184,7 @@ extension TearDown {
   /// Names the code that still runs when the budget has passed, unless a synchronous call has used up its time.
   private func nameLate() {
     let blames = isAwaited && budget?.wasUsedUpByObserver != true
-    let lacksThreads = probe?.shortage != nil
+    let lacksThreads = probe?.isUnanswered ?? false
     var late = budget?.culprits ?? []
     // A handler that is late for one of two scenes cannot have begun with the other, so one report is enough.
     var blamed: Set<ObjectIdentifier> = []

@@ -16,11 +16,9 @@ import AppLifecycle
 struct EndOrders: Sendable, Hashable {
   /// An order that arrives within this time after the handling of the last one is a copy of it.
   static let copyWindow = Duration.milliseconds(500)
-  /// The causes of first orders that ask, by default: the key, which may have been pressed by mistake.
-  static let causesThatAsk: Set<LifecycleCause> = [.interruptKey]
-  /// The causes of repeated orders that end the process at once, by default: the key of a user who has seen that the
-  /// program still runs.
-  static let causesThatInsist: Set<LifecycleCause> = [.interruptKey]
+  /// The causes that ask, and those that insist, by default: the key, which may have been pressed by mistake, and whose user
+  /// sees that the program still runs.
+  static let keys: Set<LifecycleCause> = [.interruptKey]
 
   /// The time when the host handled the latest order that had an effect; nil before the first.
   private(set) var began: Duration?
@@ -45,7 +43,7 @@ struct EndOrders: Sendable, Hashable {
   /// - Parameters:
   ///   - asking: the causes for which a first order asks.
   ///   - insisting: the causes for which an order that is no copy ends the process at once after the end has begun.
-  init(asking: Set<LifecycleCause> = [], insisting: Set<LifecycleCause> = Self.causesThatInsist) {
+  init(asking: Set<LifecycleCause> = [], insisting: Set<LifecycleCause> = Self.keys) {
     (self.asking, self.insisting) = (asking, insisting)
   }
 

@@ -49,10 +49,7 @@
     var deadline: SuspendingClock.Instant? {
       var microseconds: UInt64 = 0
       guard systembus_get_timeout(bus, &microseconds) >= 0, microseconds != .max else { return nil }
-      var now = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &now)
-      let elapsed = Duration.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
-      return .now + (.microseconds(Int64(clamping: microseconds)) - elapsed)
+      return .now + (.microseconds(Int64(clamping: microseconds)) - SignalPipe.now)
     }
 
     /// Calls a method whose arguments are strings.

@@ -54,13 +54,13 @@ public final class ProcessHost: Sendable {
     /// The causes for which a first order to end asks the delegate whether the program may end.
     ///
     /// Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process), `SIGTERM` and `SIGHUP`.
-    public var causesThatAsk: Set<LifecycleCause> = EndOrders.causesThatAsk
+    public var causesThatAsk: Set<LifecycleCause> = EndOrders.keys
     /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
     /// order that began the end.
     ///
     /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
     /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
-    public var causesThatInsist: Set<LifecycleCause> = EndOrders.causesThatInsist
+    public var causesThatInsist: Set<LifecycleCause> = EndOrders.keys
     /// Code that runs right before the host ends the process without the main actor.
     ///
     /// The host does so when the main actor is blocked, at SIGQUIT, and at a repeated order with one of

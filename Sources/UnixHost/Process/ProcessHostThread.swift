@@ -124,7 +124,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
         let hasGivenUp = application.presentResources.contains { if case .failed = $0.status { true } else { false } }
         // Without threads of the pool the service's asynchronous code is dead, even if the main actor answers.
         let probe = ThreadPoolProbe { link.send(.mainActorAnswered(hasGivenUp: hasGivenUp)) }
-        if probe.shortage == .noThreadCanBeCreated { link.send(.poolNotAsked) }
+        if probe.systemRefuses { link.send(.poolNotAsked) }
       }
     case .lookAtTerminal: return [.terminalLook(isGone: terminalIsGone)]
     case .notify(let notices): notify(notices)
@@ -143,10 +143,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
 
   private func notify(_ notices: [ServiceNotice]) {
     guard manager != nil else { return }
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    let monotonic = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    let text = notices.map { $0.line(monotonic: monotonic) }.joined(separator: "\n")
+    let text = notices.map { $0.line(monotonic: SignalPipe.now) }.joined(separator: "\n")
     tellManager(text, isState: notices.contains { $0.isState })
   }
 

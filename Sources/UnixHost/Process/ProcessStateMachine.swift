@@ -124,7 +124,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     /// The length of each extension of the manager's time-outs.
     var timeoutExtension: Duration
     /// The orders to end, before the first one.
-    var orders = EndOrders(asking: EndOrders.causesThatAsk)
+    var orders = EndOrders(asking: EndOrders.keys)
     /// The input that launches the application.
     var launch = SystemInput.launchInBackground
     /// Whether SIGHUP means to read the configuration again; otherwise it is an order to end.

@@ -63,13 +63,13 @@ public final class ServiceHost: Sendable {
     /// An order with another cause ends the program without asking. Orders have the causes `Ctrl-C` (the key, if the
     /// service runs at a terminal for a test), `SIGINT` (sent by a process) and `SIGTERM`. If the delegate refuses the
     /// SIGTERM of a service manager, the manager kills the service when its own time-out has passed.
-    public var causesThatAsk: Set<LifecycleCause> = EndOrders.causesThatAsk
+    public var causesThatAsk: Set<LifecycleCause> = EndOrders.keys
     /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
     /// order that began the end.
     ///
     /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
     /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
-    public var causesThatInsist: Set<LifecycleCause> = EndOrders.causesThatInsist
+    public var causesThatInsist: Set<LifecycleCause> = EndOrders.keys
 
     /// Creates a configuration that suits most services.
     public init() {}
@@ -97,8 +97,6 @@ public final class ServiceHost: Sendable {
 
   /// The link of the running host; nil if none runs.
   private static let running = Guarded<HostLink<ProcessStateMachine.Event>?>(nil)
-  /// Whether a host runs.
-  package static var isRunning: Bool { running.withLock { $0 != nil } }
 
   private let application: Application
   private let configuration: Configuration

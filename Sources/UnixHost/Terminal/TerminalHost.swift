@@ -104,13 +104,13 @@ public final class TerminalHost: Sendable {
     /// An order with another cause ends the program without asking. Orders have the causes `Ctrl-C` (the key), `SIGINT`
     /// (sent by a process) and `SIGTERM`. A hang-up, the end of the input and a shutdown of the machine end the program
     /// without asking.
-    public var causesThatAsk: Set<LifecycleCause> = EndOrders.causesThatAsk
+    public var causesThatAsk: Set<LifecycleCause> = EndOrders.keys
     /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
     /// order that began the end.
     ///
     /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
     /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
-    public var causesThatInsist: Set<LifecycleCause> = EndOrders.causesThatInsist
+    public var causesThatInsist: Set<LifecycleCause> = EndOrders.keys
 
     /// The reports of the mouse that the host asks the terminal for.
     ///

@@ -265,7 +265,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   /// Creates the machine of a program that has not begun.
   init(
     budgets: Budgets = Budgets(), ignoresHangUp: Bool = false,
-    orders: EndOrders = EndOrders(asking: EndOrders.causesThatAsk)
+    orders: EndOrders = EndOrders(asking: EndOrders.keys)
   ) {
     self.budgets = budgets
     self.ignoresHangUp = ignoresHangUp

@@ -154,7 +154,7 @@ struct SystemWatch: Sendable {
 
   private mutating func armClock() {
     // The clock may have been set since it was read.
-    while !clock.arm(LocalCalendar(local: clock.local).nextChange(after: Int(clock.read().wall.components.seconds))) {
+    while !clock.arm(WallClock.nextChange(after: Int(clock.read().wall.components.seconds), by: clock.local)) {
       changeAtArming = judge.clockWasSet(reading) ?? changeAtArming
     }
   }

@@ -69,6 +69,23 @@ package struct WallClock: Sendable {
       })
   }
 
+  /// Returns the first second after a given one with another date or another offset from Greenwich.
+  ///
+  /// Usually that is midnight; some days begin at one o'clock. It is never more than two days away.
+  ///
+  /// - Complexity: some twenty look-ups.
+  static func nextChange(after seconds: Int, by local: (_ seconds: Int) -> (day: Int, offset: Int)) -> Int {
+    let present = local(seconds)
+    // After a change of the date or the offset, both stay different for the rest of the search.
+    var before = seconds
+    var after = seconds + 48 * 3600
+    while after - before > 1 {
+      let middle = before + (after - before) / 2
+      if local(middle) == present { before = middle } else { after = middle }
+    }
+    return after
+  }
+
   private static let liveLocal: @Sendable (Int) -> (day: Int, offset: Int) = { seconds in
     var time = time_t(seconds)
     var fields = tm()

@@ -85,7 +85,8 @@ extension Probe: MainApplicationDelegate {
     // With the delegate's own `main` the application is not to be had any earlier.
     Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")
-    Log.shared.write("host \(ServiceHost.isRunning ? "service" : "terminal")")
+    // A terminal host launches a program in the foreground.
+    Log.shared.write("host \(application.state == .background ? "service" : "terminal")")
     let names = [
       "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "APP_LIFECYCLE_HOST", "LISTEN_PID", "LISTEN_PIDFDID",
       "LISTEN_FDS", "LISTEN_FDNAMES",
