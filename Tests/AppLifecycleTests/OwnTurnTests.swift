@@ -28,6 +28,17 @@ import Testing
     func letGo(_ number: Int) { waiting.removeValue(forKey: number)?.resume() }
   }
 
+  @Test func `a cancelled caller's transition is not cancelled`() async {
+    let delegate = LastDelegate()
+    let application = Application(delegate: delegate)
+    await application.handle(.launch)
+    await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await application.handle(.shutDown)
+    }.value
+    #expect(delegate.wasCancelled == [false])
+  }
+
   @Test func `operations that do not suspend are over when the caller goes on`() {
     let workshop = Workshop()
     workshop.queue?.holdBack()
@@ -125,17 +136,6 @@ extension Delegate: ApplicationDelegate {
   func applicationWillEnterForeground(_ application: Application) { calls.append("willEnterForeground") }
   func applicationDidBecomeActive(_ application: Application) { calls.append("didBecomeActive") }
   func applicationDidEnterBackground(_ application: Application) { calls.append("didEnterBackground") }
-
-  @Test func `a cancelled caller's transition is not cancelled`() async {
-    let delegate = LastDelegate()
-    let application = Application(delegate: delegate)
-    await application.handle(.launch)
-    await Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      await application.handle(.shutDown)
-    }.value
-    #expect(delegate.wasCancelled == [false])
-  }
 }
 
 /// Notes whether the last call is made in a cancelled task.
