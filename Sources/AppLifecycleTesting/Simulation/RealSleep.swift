@@ -27,7 +27,8 @@
       if !SimulationExecutor.isExternal { executor?.note(.realSleep(in: Origin.current)) }
       let delay = DispatchTimeInterval.nanoseconds(Int((duration ?? .zero).nanoseconds))
       DispatchQueue.main.asyncAfter(deadline: .now() + delay) {
-        csimulation_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
+        // No simulation waits for it, so it has no number of its own.
+        csimulation_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self), .max)
       }
     }
   }
