@@ -20,6 +20,17 @@ import Testing
     #expect(system.record.violations == [])
   }
 
+  @Test func `an observer that throws while no process runs breaks no rule`() async throws {
+    struct Failure: Error {}
+    let system = SimulatedSystem()
+    let token = system.application.observe(label: "log") { _ in throw Failure() }
+    try await system.play("launch; kill")
+    token.cancel()
+    let report = system.record.first { $0.kind == .report }
+    #expect(report?.name == "observerFailed:log" && report?.state == .notRunning)
+    #expect(system.record.violations == [])
+  }
+
   /// Every record left out, doubled, or exchanged with its neighbour: the rules notice, but where the change is none.
   @Test(
     arguments: [
