@@ -67,6 +67,38 @@ import Testing
     #expect(await other.withLock { $0 }?.value == false)
   }
 
+  @Test func `does not belong to it if its external work has started it on the main actor`() async throws {
+    let system = SimulatedSystem()
+    let application = system.application
+    let other = Guarded<Task<Bool, Never>?>(nil)
+    application.task {
+      await application.external { other.withLock { $0 = Task { @MainActor in Membership.current != nil } } }
+    }
+    await system.clock.settle()
+    #expect(await other.withLock { $0 }?.value == false)
+  }
+
+  @Test func `stays in it if external work wakes it in the turn in which it has begun`() async throws {
+    let system = SimulatedSystem()
+    let application = system.application
+    let waiting = Guarded<[UnsafeContinuation<Void, Never>]>([])
+    let isInTurn = Guarded<[Bool]>([])
+    // One that prefers the simulation's executor, and one that prefers none.
+    let wait: @MainActor @Sendable () async -> Void = {
+      await withUnsafeContinuation { continuation in waiting.withLock { $0.append(continuation) } }
+      isInTurn.withLock { $0.append(SimulationExecutor.visitOfThread === system.clock.executor) }
+    }
+    // One that prefers the simulation's executor, and one that prefers none.
+    application.task { application.task { await wait() } }
+    application.task { Task { await wait() } }
+    application.task {
+      while waiting.withLock({ $0.count }) < 2 { await Task.yield() }
+      await application.external { for waiter in waiting.withLock({ $0 }) { waiter.resume() } }
+    }
+    await system.clock.settle()
+    #expect(isInTurn.withLock { $0 } == [true, true])
+  }
+
   @MainActor private final class Waker: ApplicationDelegate {
     init(_ sleeper: Sleeper) { sleeper.wake() }
   }

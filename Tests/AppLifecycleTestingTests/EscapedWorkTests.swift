@@ -16,7 +16,8 @@ import Testing
 
   /// How a component starts work, other than by `application.task`.
   enum Start: String, CaseIterable, Sendable {
-    case task, detached, erasedClock, detachedOnErasedClock, inDelegate, inAsynchronousHandler, whenDelegateIsMade
+    case task, immediate, detached, erasedClock, detachedOnErasedClock
+    case inDelegate, inAsynchronousHandler, whenDelegateIsMade
   }
 
   @Test(arguments: Start.allCases)
@@ -237,6 +238,7 @@ extension CarelessDelegate: ApplicationDelegate {
     application.bus.subscribe(to: Application.DidBecomeActive.self, for: component) { [start] component, _ in
       switch start {
       case .task: component.poll()
+      case .immediate: component.pollImmediately()
       case .detached: Task.detached { try await component.wait() }
       case .erasedClock: component.pollOnErasedClock()
       case .detachedOnErasedClock: component.pollDetachedOnErasedClock()
@@ -256,7 +258,7 @@ extension CarelessDelegate: ApplicationDelegate {
 
 /// A component that starts its work with plain tasks.
 @MainActor private final class Careless {
-  static let sleep = #line + 12
+  static let sleep = #line + 17
   private let clocks: Clocks
 
   init(_ clocks: Clocks) { self.clocks = clocks }
@@ -264,6 +266,11 @@ extension CarelessDelegate: ApplicationDelegate {
   /// A plain task on the main actor, as components start them.
   func poll() {
     Task { try await wait() }
+  }
+
+  func pollImmediately() {
+    guard #available(macOS 26, iOS 26, tvOS 26, visionOS 26, *) else { return poll() }
+    Task.immediate { try await wait() }
   }
 
   nonisolated(nonsending) func wait() async throws {

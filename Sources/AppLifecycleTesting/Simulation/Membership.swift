@@ -57,16 +57,25 @@ enum Membership {
   static var current: SimulatedMainActor? {
     let executor = UInt(bitPattern: csimulation_preferred_executor())
     let task = csimulation_current_task()
-    return state.withLock { $0.simulations[executor] ?? $0.tasks[task] } ?? bound
+    return state.withLock { $0.simulations[executor] ?? $0.tasks[task] } ?? bound ?? simulationOfImmediateTask(task)
+  }
+
+  /// Adopts the present task if a task of a simulation has just started it with `Task.immediate`.
+  ///
+  /// Such a task runs before any executor sees it. During a visit no other unknown task is new.
+  private static func simulationOfImmediateTask(_ task: UInt64) -> SimulatedMainActor? {
+    guard let visit = SimulationExecutor.visitOfThread, isNew(task), !SimulationExecutor.isExternal else { return nil }
+    visit.adopt(task)
+    return visit.mainActor
   }
 
   /// Returns whether the present task has just made a task, and is about to start it.
   ///
   /// A job that wakes a suspended task enqueues it, too. Such a task is older than the latest visit of a simulation, or it has
-  /// been noted when it started.
+  /// been noted when it started, or it is known to belong to one.
   static func isNew(_ task: UInt64) -> Bool {
     guard csimulation_current_task() != 0 else { return false }
-    return state.withLock { task > $0.latest && !$0.outsiders.contains(task) }
+    return state.withLock { task > $0.latest && $0.tasks[task] == nil && !$0.outsiders.contains(task) }
   }
 
   /// Notes a task that runs outside of the simulations.
@@ -88,7 +97,8 @@ enum Membership {
 
   /// Returns the identity of a task that is made now.
   private static func newIdentity() -> UInt64 {
-    csimulation_task(unsafeBitCast(Task.detached {}, to: UnsafeMutableRawPointer.self))
+    let task = Task.detached {}
+    return withExtendedLifetime(task) { csimulation_task(unsafeBitCast(task, to: UnsafeMutableRawPointer.self)) }
   }
 
   private static func address(of executor: SimulationExecutor) -> UInt {
@@ -129,10 +139,14 @@ final class SimulatedMainActor: SerialExecutor {
     let job = UnownedJob(job)
     if let executor {
       let task = csimulation_task(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
-      if Membership.isNew(task) { executor.adopt(task) }
-      return executor.enqueue(job, for: .mainActor)
+      let isNew = Membership.isNew(task)
+      guard isNew, SimulationExecutor.isExternal else {
+        if isNew { executor.adopt(task) }
+        return executor.enqueue(job, for: .mainActor)
+      }
+      Membership.noteOutsider(task)
     }
-    // The simulation is gone, and what it left goes on as without one.
+    // External work has started the task, or the simulation is gone, and what it left goes on as without one.
     DispatchQueue.main.async { job.runSynchronously(on: MainActor.sharedUnownedExecutor) }
   }
 
