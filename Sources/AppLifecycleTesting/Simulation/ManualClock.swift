@@ -259,12 +259,10 @@ extension ManualClock {
         let isFinished = Atomic(false)
         async let result = Self.outcome(of: operation, then: { isFinished.store(true, ordering: .releasing) })
         while true {
-          let jobs = executor.jobsEnqueued
           await settle()
           if isFinished.load(ordering: .acquiring) { break }
-          // No task sleeps, so the operation waits for the outside world, whose answer comes as a job. The count was
-          // read before `settle`, so no answer is missed.
-          if !wakeNext(notAfter: Self.latest) { await executor.nextWork(after: jobs) }
+          // If no task sleeps, the operation waits for the outside world, whose answer the next `settle` runs.
+          _ = wakeNext(notAfter: Self.latest)
         }
         return await result
       }

@@ -84,9 +84,6 @@ public final class SimulationExecutor: TaskExecutor {
   /// itself.
   package var foreignWakeUps: Int { state.withLock { $0.foreignWakeUps } }
 
-  /// The number of jobs that were enqueued so far.
-  var jobsEnqueued: Int { state.withLock { $0.jobsEnqueued } }
-
   /// Enqueues a job of a task that prefers this executor.
   ///
   /// The concurrency runtime calls this method.
@@ -100,19 +97,15 @@ public final class SimulationExecutor: TaskExecutor {
     // A task of a simulation that runs on another thread has itself been woken by that thread.
     let waker: Escape? =
       isForeign && csimulation_current_task() != 0 && Membership.current == nil ? .wakeUpByTask(Origin.current) : nil
-    let (waiters, schedules) = state.withLock { state in
+    let schedules = state.withLock { state in
       state.ready.append(job, for: actor)
-      state.jobsEnqueued += 1
       if isForeign, state.externalCalls.isEmpty {
         state.foreignWakeUps += 1
         if state.isDriven { state.note(waker ?? .wakeUpByThread) }
       }
-      let waiters = state.workWaiters
-      state.workWaiters = []
-      return (waiters, state.takeVisit())
+      return state.takeVisit()
     }
     if schedules { scheduleVisit() }
-    for waiter in waiters { waiter.resume() }
   }
 }
 
@@ -216,17 +209,6 @@ extension SimulationExecutor {
       if schedules { scheduleVisit() }
     }
   }
-
-  /// Waits until more jobs have been enqueued than an earlier count.
-  func nextWork(after count: Int) async {
-    await withUnsafeContinuation { continuation in
-      let hasCome = state.withLock { state in
-        if state.jobsEnqueued == count { state.workWaiters.append(continuation) }
-        return state.jobsEnqueued != count
-      }
-      if hasCome { continuation.resume() }
-    }
-  }
 }
 
 // MARK: - External work
@@ -293,7 +275,6 @@ extension SimulationExecutor {
     /// Whether a visit of the main queue is under way or scheduled.
     var visitIsScheduled = false
     var random: SplitMix64?
-    var jobsEnqueued = 0
     var foreignWakeUps = 0
     /// The number of calls that stop the simulation.
     var holds = 0
@@ -302,7 +283,6 @@ extension SimulationExecutor {
     /// The number of consecutive passes without work.
     var quietPasses = 0
     var quietWaiters: [Continuation] = []
-    var workWaiters: [Continuation] = []
     /// The number of calls that drive the simulation.
     var drives = 0
     /// The escaped work that has not been thrown.
