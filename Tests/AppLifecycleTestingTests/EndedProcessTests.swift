@@ -6,6 +6,26 @@ import Testing
 
 private struct Ping: MainActorEvent {}
 
+/// Saved state is accused of the crash of the process that restored it, and only of that.
+@Suite(.timeLimit(.hang)) @MainActor struct `A crash of a process that has restored state` {
+  @Test(arguments: [("crash", true), ("do:quit; crash", false)])
+  func `is noted, but not one that comes too late`(end: String, isNoted: Bool) async throws {
+    let system = SimulatedSystem()
+    let (storage, clock) = (system.stateStorage, system.clock)
+    try system.application.manage("store", while: .running) {
+    } release: {
+      try? await clock.sleep(for: .seconds(1))
+    }
+    system.addAction("quit") { [application = system.application] in application.send(.terminate) }
+    try await system.play("launch")
+    _ = try storage.open()
+    storage.note(.restored)
+    try await system.play(end)
+    #expect(system.application.state == .notRunning && system.hasEndedInOrder == !isNoted)
+    #expect(try storage.open().hasCrashedAfterRestoring == isNoted)
+  }
+}
+
 /// What outlives the processes of a test.
 @MainActor private final class World {
   var log: [String] = []

@@ -1,8 +1,9 @@
 import AppLifecycle
-import AppLifecycleTesting
 import PubSub
 import TestTraits
 import Testing
+
+@testable import AppLifecycleTesting
 
 /// The time that passes in a replay.
 @Suite(.timeLimit(.hang)) @MainActor struct `The replay of a record` {
@@ -22,6 +23,19 @@ import Testing
     let record = try await first.play(script)
     #expect(try await again.play(try Script(replaying: record)) == record)
     withExtendedLifetime((firstHandler, nextHandler)) {}
+  }
+
+  @Test func `waits to the millisecond, however long`() throws {
+    for milliseconds in Swift.stride(from: 1, to: 100_000_000, by: 9_973) {
+      let records = [("launch", Duration.zero), ("home", .milliseconds(milliseconds))].map {
+        LifecycleRecord(instant: $1, kind: .input, name: $0, state: .active, cause: "test")
+      }
+      let script = try Script(replaying: records)
+      #expect(script.actions.map(\.token) == ["launch", "wait:\(milliseconds)ms", "home"])
+      guard script.actions.count == 3 else { return }
+      let whole = script.actions[1].begun(at: .zero)
+      #expect(whole?.token == script.actions[1].token)
+    }
   }
 
   @Test func `plays each input at its time, whatever the work of the inputs before it takes`() async throws {

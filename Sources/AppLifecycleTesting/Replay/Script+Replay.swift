@@ -1,4 +1,5 @@
 public import AppLifecycle
+import Scheduling
 
 extension Script {
   /// Makes the script that repeats the inputs of a recorded run, at the same times.
@@ -62,7 +63,7 @@ extension ScriptAction {
   /// Returns the longest wait within a duration that a script can express; nil if there is none.
   fileprivate static func wait(upTo duration: Duration, line: Int) -> (action: ScriptAction, length: Duration)? {
     // Durations in scripts have 12 digits at most: 30 years in milliseconds, longer than any run.
-    let milliseconds = Int64(min(max(duration / .milliseconds(1), 0), 999_999_999_999))
+    let milliseconds = min(duration.milliseconds, 999_999_999_999)
     guard milliseconds > 0 else { return nil }
     let length = Duration.milliseconds(milliseconds)
     return (ScriptAction(kind: .wait(length), token: "wait:\(milliseconds)ms", line: line, column: 1), length)

@@ -24,8 +24,11 @@ package final class SimulatedStateStorage: StateStorage {
   /// Lets the next save fail, as on a full disk.
   package func failNextSave() { state.withLock { $0.failures += 1 } }
 
-  /// Notes that the process has crashed; a process that keeps no state cannot have died of it.
-  package func processDidCrash() { state.withLock { $0.hasCrashed = $0.isOpen } }
+  /// Whether the present process has taken the storage, and so keeps state.
+  package var isOpen: Bool { state.withLock { $0.isOpen } }
+
+  /// Notes that a process that kept state has crashed; another one cannot have died of its state.
+  package func processDidCrash() { state.withLock { $0.hasCrashed = true } }
 
   /// The state that is there; nil if none is.
   package var present: [UInt8]? { state.withLock { $0.generations[.current] } }

@@ -186,11 +186,13 @@ extension SimulatedSystem {
     switch action.kind {
     case .input(.system(.terminate)): return try await quit(cause)?.rawValue
     case .input(let input):
-      if input == .device(.crash), application.state.runsCode { stateStorage.processDidCrash() }
+      let mayBlameState = input == .device(.crash) && application.state.runsCode && stateStorage.isOpen
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       // A slow call may have advanced the clock past the deadlines of sleeping tasks; wake them before the next action.
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
+      // The process may have ended in order before the turn of the crash.
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
+      if mayBlameState { stateStorage.processDidCrash() }
     case .hostStop, .hostEnd:
       guard application.state.isInMemory else { return IgnoredReason.notRunning.rawValue }
       if action.kind == .hostStop, !application.state.runsCode { return IgnoredReason.suspended.rawValue }
