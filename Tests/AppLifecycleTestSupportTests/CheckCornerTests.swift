@@ -90,6 +90,23 @@ import Testing
     #expect(kept > 1 && unfinished > 0 && (lost > 0 || check == .random))
   }
 
+  @Test func `A shorter script that fails once only does not replace one that fails again`() async throws {
+    var hasFailed = false
+    let checker = try ScriptChecker(alphabet: Self.alphabet) { run in
+      let system = SimulatedSystem(order: run.order)
+      // Scripts that are tried to find a shorter one run first in, first out.
+      let failsOnce = run.order == .fifo && !hasFailed
+      hasFailed = hasFailed || failsOnce
+      run.afterEachAction { [unowned system] in
+        run.expect(!failsOnce && system.application.state != .background, "wrong")
+      }
+      return system
+    }
+    let failure = try #require(try await checker.checkRandom(seed: 7, count: 5, length: 12).failure)
+    #expect(hasFailed && failure.isRepeatable && failure.order != .fifo)
+    #expect(try await checker.complaints(about: failure.script, order: failure.order) == failure.complaints)
+  }
+
   @Test(arguments: Check.allCases)
   func `So does one whose program cannot be made any more`(check: Check) async throws {
     let (runs, whole) = try await runsUpToFailure { try await check.report(of: $0) }

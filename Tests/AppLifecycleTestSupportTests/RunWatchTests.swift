@@ -209,6 +209,23 @@ extension SocketDelegate: ApplicationDelegate {
     #expect(await watch.end() == [])
   }
 
+  @Test func `allows it after a background task of the same name was not ended`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let clock = system.clock
+    system.addAction("begin") { [application = system.application] in
+      _ = application.beginBackgroundTask(named: "save")
+    }
+    try await system.play("launch; do:begin; host:end")
+    #expect(system.application.state == .notRunning && watch.complaints.map(\.kind) == [.backgroundTask])
+    let subscription = system.bus.receive(Application.DidEnterBackground.self, label: "save") { _ in
+      try await clock.sleep(for: .seconds(3))
+    }
+    try await system.play("launch; slow:didEnterBackground:4s; home")
+    withExtendedLifetime(subscription) {}
+    #expect(watch.complaints.map(\.kind) == [.backgroundTask])
+  }
+
   @Test(arguments: ["quit", "the last window"])
   func `does not complain of a program that ends itself, and takes its time`(cause: String) async throws {
     let system = SimulatedSystem()

@@ -188,7 +188,7 @@ extension RunWatch {
     for complaint in resources.takeComplaints() { add(complaint) }
     for complaint in failures.takeComplaints() { add(complaint) }
     if let past { processEnded(past) }
-    past = nil
+    (past, lateCode) = (nil, [])
   }
 
   private func takeViolations() {

@@ -318,7 +318,7 @@ extension ScriptChecker {
     let search = Search(
       report: ScriptCheckReport(alphabet: checker.alphabet), left: known.count - 1, wanted: fault,
       mostPlays: Self.mostPlaysForShorter)
-    guard let found = try await checker.run(search).failure else { return nil }
+    guard let found = try await checker.run(search).failure, found.isRepeatable else { return nil }
     return ScriptFailure(
       script: found.script, foundIn: failure.foundIn, complaints: found.complaints,
       shorteningError: found.shorteningError)
