@@ -1,5 +1,5 @@
 internal import PubSub
-internal import Scheduling
+package import Scheduling
 
 // The methods with which a host reports inputs; the inbox runs one input after another.
 
@@ -80,10 +80,22 @@ extension Application {
       return report
     }
     var pending = pending
-    let answer = OneShot<TransitionReport>()
-    (pending.answer, pending.wait) = (answer, wait)
-    inbox.add(.input(pending), for: self)
+    pending.wait = wait
+    let answer = queue(pending)
     return await tasks.waitOnMainActor { await answer.value }
+  }
+
+  /// Queues an input and returns at once; its outcome follows.
+  package func queue(_ input: SystemInput, cause: LifecycleCause) -> OneShot<TransitionReport> {
+    queue(PendingInput(input: .system(input), cause: cause))
+  }
+
+  private func queue(_ pending: PendingInput) -> OneShot<TransitionReport> {
+    var pending = pending
+    let answer = OneShot<TransitionReport>()
+    pending.answer = answer
+    inbox.add(.input(pending), for: self)
+    return answer
   }
 
   /// Queues an input and returns at once; any thread may call it.

@@ -224,13 +224,19 @@ extension Application {
   fileprivate func begin(
     _ input: SystemInput, _ cause: LifecycleCause, whenDone: @escaping @MainActor @Sendable () async -> Void
   ) {
-    let work: @MainActor @Sendable () async -> Void = { [self] in
+    // The task leaves the context of a handler that may have posted the notification; otherwise the transition could
+    // wait for itself.
+    let task = tasks.startImmediately { [self] in
       await handle(input, cause: cause)
       await whenDone()
     }
-    // The task leaves the context of a handler that may have posted the notification; otherwise the transition could
-    // wait for itself.
-    if tasks.startImmediately(work) == nil { tasks.startOnMainActor(work) }
+    if task != nil { return }
+    // Tasks of a simulation may begin in any order, so the input is queued here.
+    let answer = queue(input, cause: cause)
+    tasks.startOnMainActor {
+      _ = await answer.value
+      await whenDone()
+    }
   }
 
   /// Waits for open background tasks to end, if the application is in the background.

@@ -14,6 +14,29 @@ import Testing
     return system.record.steps
   }
 
+  @Test func `follows the notifications in their order in a simulation that permutes its tasks`() async throws {
+    for seed in UInt64(0)..<20 {
+      let record = try await withSimulation(order: .seeded(seed)) { @MainActor clock in
+        let application = Application(delegate: PlatformDouble.Delegate(), clock: clock)
+        let (center, record) = (NotificationCenter(), Recorder())
+        let token = application.observe { if let new = $0.record { record.records.append(new) } }
+        let host = NotificationCenterHost(application, platform: .uiKit, center: center)
+        for step in ["DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground"] {
+          center.post(name: Notification.Name("UIApplication\(step)Notification"), object: nil)
+        }
+        await clock.settle()
+        host.stop()
+        token.cancel()
+        return record.records
+      }
+      #expect(try await record.steps == steps("launch; home"), "seed \(seed)")
+    }
+  }
+
+  @MainActor private final class Recorder {
+    var records: [LifecycleRecord] = []
+  }
+
   // MARK: AppKit and WatchKit
 
   @Test func `follows an application of AppKit`() async throws {
