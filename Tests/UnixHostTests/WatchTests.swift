@@ -163,21 +163,21 @@ import Testing
   @Test func sleepIsToldByTheClocksToTheMoment() {
     #expect(
       look(sample(.milliseconds(300), sleep: .seconds(3600)))
-        == [Suspension(duration: .seconds(3600), uncertainty: .zero, agent: .systemSleep)])
+        == [Suspension(duration: .seconds(3600), agent: .systemSleep)])
     #expect(look(sample(.milliseconds(300), sleep: .milliseconds(99))).isEmpty)
   }
 
   @Test func aStopIsToldByItsContinuation() {
     #expect(
       look(sample(.seconds(5)), wasContinued: true)
-        == [Suspension(duration: .seconds(5), uncertainty: .seconds(1), agent: .stopSignal)])
+        == [Suspension(duration: .seconds(5), agent: .stopSignal)])
     // A program that runs may get SIGCONT as well.
     #expect(look(sample(.seconds(1)), wasContinued: true).isEmpty)
   }
 
   /// Another thread has taken it, and a busy machine keeps that thread from recording it.
   @Test func theContinuationMayBeSeenAfterTheGap() {
-    let stop = Suspension(duration: .seconds(5), uncertainty: .seconds(1), agent: .stopSignal)
+    let stop = Suspension(duration: .seconds(5), agent: .stopSignal)
     for (seconds, told) in [(6, stop), (6.9, stop), (7, Self.freeze)] {
       var detector = SuspensionDetector(sample(.zero))
       #expect(detector.look(sample(.seconds(5)), wasContinued: false).isEmpty)
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  private static let freeze = Suspension(duration: .seconds(5), uncertainty: .seconds(1), agent: .frozenOrPaused)
+  private static let freeze = Suspension(duration: .seconds(5), agent: .frozenOrPaused)
 
   /// The first one's time to wait is over with the second.
   @Test func twoGapsOneAfterAnotherAreTwo() {
@@ -204,7 +204,7 @@ import Testing
   @Test func aGapThatNothingExplainsIsCalledNoFiner() {
     #expect(
       look(sample(.seconds(9)))
-        == [Suspension(duration: .seconds(9), uncertainty: .seconds(1), agent: .frozenOrPaused)])
+        == [Suspension(duration: .seconds(9), agent: .frozenOrPaused)])
     #expect(look(sample(.milliseconds(1999))).isEmpty)
   }
 
@@ -213,7 +213,7 @@ import Testing
     // What it leaves unexplained is one.
     #expect(
       look(sample(.seconds(9), delay: .seconds(4)))
-        == [Suspension(duration: .seconds(5), uncertainty: .seconds(1), agent: .frozenOrPaused)])
+        == [Suspension(duration: .seconds(5), agent: .frozenOrPaused)])
     // Where the system does not tell, nothing is claimed.
     #expect(look(sample(.seconds(9), delay: nil)).isEmpty)
     #expect(look(sample(.seconds(9), delay: nil), wasContinued: true).count == 1)
@@ -239,7 +239,7 @@ import Testing
     detector.willWait(sample(.seconds(5)))
     #expect(detector.suspectsStop(sample(.seconds(5))))
     let suspensions = detector.look(sample(.seconds(5)), wasContinued: true)
-    #expect(suspensions == [Suspension(duration: .seconds(4), uncertainty: .seconds(1), agent: .stopSignal)])
+    #expect(suspensions == [Suspension(duration: .seconds(4), agent: .stopSignal)])
     // It is told once.
     detector.willWait(sample(.seconds(5)))
     #expect(detector.look(sample(.seconds(6)), wasContinued: true).isEmpty)

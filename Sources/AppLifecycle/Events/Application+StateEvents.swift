@@ -78,10 +78,8 @@ extension Application {
 
     /// The application of the process.
     public let application: Application
-    /// The time during which the process did not run, as an upper bound.
+    /// The time during which the process did not run, as an upper bound: it may be up to a second too long.
     public let duration: Duration
-    /// The uncertainty of ``duration``: the true time may be shorter by this much.
-    public let uncertainty: Duration
     /// The reason why the process did not run.
     public let agent: Agent
 
@@ -90,10 +88,9 @@ extension Application {
     /// - Parameters:
     ///   - application: the application of the process.
     ///   - duration: the time during which the process did not run, as an upper bound.
-    ///   - uncertainty: the uncertainty of the duration; zero if it is exact.
     ///   - agent: the reason why the process did not run.
-    public init(application: Application, duration: Duration, uncertainty: Duration = .zero, agent: Agent) {
-      (self.application, self.duration, self.uncertainty, self.agent) = (application, duration, uncertainty, agent)
+    public init(application: Application, duration: Duration, agent: Agent) {
+      (self.application, self.duration, self.agent) = (application, duration, agent)
     }
   }
 }

@@ -21,7 +21,7 @@ public struct BudgetOverrun: Sendable, Hashable {
   /// itself.
   package var operation: Operation?
   /// The reason why the culprits may have had no thread to run on; nil if threads were free.
-  public var threadShortage: ThreadShortage?
+  package var threadShortage: ThreadShortage?
 
   /// Creates an overrun.
   package init(
@@ -41,7 +41,7 @@ extension BudgetOverrun: CustomStringConvertible {
   /// overran its 5 s`.
   public var description: String {
     let names = culprits.joined(separator: ", ")
-    let shortage = threadShortage.map { " (\($0))" } ?? ""
+    let shortage = threadShortage.map { " (\($0.rawValue))" } ?? ""
     return operation.map { "\($0.rawValue) of \(names) overran its \(budget.inSeconds)\(shortage)" }
       ?? "\(callback.rawValue) overran its \(budget.inSeconds): \(names)\(shortage)"
   }

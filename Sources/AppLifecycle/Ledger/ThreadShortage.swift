@@ -1,7 +1,7 @@
 internal import Scheduling
 
 /// A reason why asynchronous code had no thread to run on while a budget passed; the raw value is a clause.
-public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
+package enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
   /// All threads of the Swift thread pool were busy: they computed, or waited for something.
   ///
   /// The pool has as many threads for each priority as there are processors. Code that blocks a thread belongs on a
@@ -15,9 +15,4 @@ public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {
     guard probe.isUnanswered else { return nil }
     self = probe.systemRefuses ? .noThreadCanBeCreated : .poolIsBusy
   }
-}
-
-extension ThreadShortage: CustomStringConvertible {
-  /// The reason as a clause.
-  public var description: String { rawValue }
 }

@@ -100,7 +100,7 @@ extension HostMessage {
       overrun.culprits.isEmpty ? Self.silence(in: openCalls) : overrun.culprits.joined(separator: ", ")
     // The budget covers all code that follows from the delegate call, which may itself have taken no time.
     let what = overrun.callback == .shouldTerminate ? "" : "the tear-down of "
-    let shortage = overrun.threadShortage.map { "; \($0)" } ?? ""
+    let shortage = overrun.threadShortage.map { "; \($0.rawValue)" } ?? ""
     self.init(
       .error, "\(what)\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(reason)\(shortage)")
   }

@@ -166,8 +166,7 @@ class HostThread<Machine: HostMachine> {
       case .wasSuspended(let suspension):
         application.bus.post(
           Application.WasSuspended(
-            application: application, duration: suspension.duration, uncertainty: suspension.uncertainty,
-            agent: suspension.agent),
+            application: application, duration: suspension.duration, agent: suspension.agent),
           from: application)
       }
     }

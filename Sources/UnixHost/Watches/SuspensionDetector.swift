@@ -85,13 +85,13 @@ struct SuspensionDetector: Sendable, Hashable {
   }
 
   private static func stop(_ duration: Duration) -> Suspension {
-    Suspension(duration: duration, uncertainty: tick, agent: .stopSignal)
+    Suspension(duration: duration, agent: .stopSignal)
   }
 
   /// Returns the verdict on a gap for which no SIGCONT has come.
   private mutating func endWait() -> [Suspension] {
     guard let ended = gap.take() else { return [] }
-    return [Suspension(duration: ended.duration, uncertainty: Self.tick, agent: .frozenOrPaused)]
+    return [Suspension(duration: ended.duration, agent: .frozenOrPaused)]
   }
 
   /// Returns the time in which the thread neither ran nor was runnable.
@@ -102,9 +102,7 @@ struct SuspensionDetector: Sendable, Hashable {
 
 /// A time in which the process did not run.
 struct Suspension: Sendable, Hashable {
-  /// An upper bound of the time.
+  /// An upper bound of the time, at most ``SuspensionDetector/tick`` too long.
   var duration: Duration
-  /// The true time may be shorter by this much.
-  var uncertainty = Duration.zero
   var agent: Application.WasSuspended.Agent
 }
