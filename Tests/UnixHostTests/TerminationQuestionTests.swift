@@ -107,6 +107,21 @@ import Testing
     }
   }
 
+  /// The delegate writes its question between the signal, whose handler gives the terminal back, and the next taking.
+  @Test func aLineOfTheQuestionIsWrittenWithoutAScreen() async throws {
+    try await onTerminal("--plain", "--cooked", "--ask") { probe, terminal in
+      try await probe.log.line(startingWith: "display")
+      terminal.control("C")
+      try await isAsked("Ctrl-C", probe)
+      try await probe.log.line(startingWith: "display")
+      try await terminal.waitForScreen(containing: "really?")
+      terminal.line("y")
+      try await terminal.wait(for: "farewell")
+      // The delegate has written it, and the handler of the event that follows.
+      #expect(terminal.text.ranges(of: "really?").count == 2)
+    }
+  }
+
   @Test func inCookedModeTheScreenIsTakenAgainAfterARefusal() async throws {
     try await onTerminal("--cooked", "--refuse") { probe, terminal in
       try await probe.log.line(startingWith: "display")

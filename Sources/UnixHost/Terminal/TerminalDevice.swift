@@ -42,6 +42,8 @@ struct TerminalDevice {
   private var ownModes: TerminalModes?
   /// Output that the terminal has not accepted yet.
   private var unwritten: ArraySlice<UInt8> = []
+  /// The number of bytes of ``unwritten`` that belong to the way into the terminal; lines of the program follow.
+  private var entering = 0
   /// Whether the leaving sequences follow ``unwritten``; after them another job may own the terminal.
   private(set) var isLeaving = false
   /// Whether a write found that another job owns the terminal.
@@ -133,7 +135,9 @@ struct TerminalDevice {
       if unixhost_stderr_tend() { unixhost_stderr_show() }
       unixhost_stderr_capture()
     }
-    write(Array(sequences.enter.utf8))
+    unwritten += sequences.enter.utf8
+    entering = unwritten.count
+    writeUnwritten()
     return true
   }
 
@@ -154,9 +158,11 @@ struct TerminalDevice {
   /// are ended, because those that a terminal keeps on a stack would begin twice.
   private var endOfEarlierStay: ArraySlice<UInt8> {
     guard unixhost_emergency_is_armed() else { return [] }
+    // A screen is drawn again, and lines are not.
+    let lines = hasScreen ? [] : unwritten.dropFirst(entering)
     switch unixhost_emergency_left() {
-    case UNIXHOST_LEFT: return []
-    case UNIXHOST_NOT_LEFT where !isLeaving: return ArraySlice(sequences.leaveModes.utf8)
+    case UNIXHOST_LEFT: return lines
+    case UNIXHOST_NOT_LEFT where !isLeaving: return lines + sequences.leaveModes.utf8
     default: return unwritten + sequences.leave.utf8.dropFirst(unixhost_emergency_left_count())
     }
   }
@@ -180,7 +186,7 @@ struct TerminalDevice {
   /// The escape character of the next sequence ends an incomplete one.
   mutating func dropOutput() {
     guard isLeaving else { return }
-    unwritten = []
+    (unwritten, entering) = ([], 0)
     writeUnwritten()
   }
 
@@ -212,8 +218,7 @@ struct TerminalDevice {
   ///
   /// - Parameter showsErrors: whether to print the captured standard error, which would garble another program's screen.
   mutating func drop(showsErrors: Bool = true) {
-    unwritten = []
-    isLeaving = false
+    (unwritten, entering, isLeaving) = ([], 0, false)
     unixhost_emergency_disarm()
     unixhost_stderr_release(showsErrors)
   }
@@ -283,20 +288,23 @@ struct TerminalDevice {
     writeUnwritten()
   }
 
-  /// Writes as much as the terminal accepts; writes nothing if another job owns it, or a signal handler has left the
-  /// screen.
+  /// Writes as much as the terminal accepts; writes nothing if another job owns it, and only the lines of a program
+  /// without a screen if a signal handler has given the terminal back.
   mutating func writeUnwritten() {
     var interruptions = 0
     while !unwritten.isEmpty {
       // The owner may change before each write.
       guard look == .foreground else { return meetAnotherJob() }
+      let areLines = !hasScreen && entering == 0
       let count = unwritten.withUnsafeBytes {
-        unixhost_terminal_write(descriptor, $0.baseAddress, $0.count, isLeaving && !hasScreen)
+        unixhost_terminal_write(descriptor, $0.baseAddress, entering > 0 ? entering : $0.count, areLines)
       }
       if count > 0 {
         unwritten = unwritten.dropFirst(count)
+        entering = max(0, entering - count)
       } else if count < 0, errno == ECANCELED {
-        unwritten = []
+        unwritten = hasScreen || areLines ? [] : unwritten.dropFirst(entering)
+        entering = 0
       } else if count < 0, errno == EINTR, interruptions < TerminalModes.interruptionLimit, look == .foreground {
         interruptions += 1
       } else {
@@ -310,7 +318,7 @@ struct TerminalDevice {
 
   private mutating func meetAnotherJob() {
     hasMetAnotherJob = true
-    unwritten = []
+    (unwritten, entering) = ([], 0)
     if isLeaving { leaveLost() }
   }
 }

@@ -402,7 +402,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     (escapeDeadline, idleDeadline, readsAgain) = (nil, nil, nil)
     setLeaveDeadline(nil)
     if let size = device.size { terminal.setSize(size) }
-    terminal.setHeld(true)
+    // Lines that were written since a signal handler has given the terminal back still wait.
+    if device.hasScreen || !terminal.isHeld { terminal.setHeld(true) }
     return true
   }
 
