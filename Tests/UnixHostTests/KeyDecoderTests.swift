@@ -87,6 +87,8 @@ import UnixHost
   @Test func `The text of an input method is a key for each scalar`() {
     #expect(keys("\u{1B}[0;;20320:22909u") == ["你", "好"])
     #expect(keys("\u{1B}[0;;7u\u{1B}[0;;1114112:55296ux") == ["x"])
+    let long = Array(repeating: "12354", count: 600).joined(separator: ":")
+    #expect(keys("\u{1B}[0;;\(long)ux") == Array(repeating: "あ", count: 600) + ["x"])
   }
 
   @Test(arguments: [

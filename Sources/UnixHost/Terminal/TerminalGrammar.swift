@@ -55,8 +55,8 @@ struct TerminalGrammar: Hashable, Sendable {
   static let escape: UInt8 = 0x1B
   private static let pasteBegin = Array("200".utf8)
   private static let pasteEnd = [escape] + Array("[201~".utf8)
-  /// A limit above the length of the parameters of any key.
-  private static let parameterLimit = 128
+  /// A limit above the length of the parameters of any key, and of the text of an input method.
+  private static let parameterLimit = 4096
 
   private var state = State.ground
   /// Whether another `ESC` came right before the sequence, which some terminals send for Alt.
@@ -188,7 +188,7 @@ extension TerminalGrammar {
     case UInt8(ascii: "~") where parameters == Self.pasteBegin:
       begin(.paste(matched: 0), &tokens)
       tokens.append(.pasteBegins)
-    case UInt8(ascii: "$"):
+    case UInt8(ascii: "$") where parameters.count <= 8:
       // rxvt ends the sequence of a key here; for other terminals the byte is an intermediate.
       let pressed = keys(byte)
       if pressed.isEmpty { keep(byte) } else { end(pressed, &tokens) }
