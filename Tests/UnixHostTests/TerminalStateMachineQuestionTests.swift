@@ -148,6 +148,22 @@ import Testing
     #expect(host(.terminalLook(.background)).contains(send(3, .home, "SIGTTOU")))
   }
 
+  @Test func aNewSizeDoesNotHideTheScreenThatACopyHasLeft() {
+    var host = Host.inForeground()
+    host(controlC())
+    host(.questionOpened)
+    host(.screenLook(wasLeft: false))
+    let copy = SignalRecord(signal: .interrupt, arrived: .milliseconds(100), taken: .milliseconds(100))
+    #expect(host(.signals([copy, SignalRecord(signal: .windowChange)])) == [.lookAtScreen, .requestDisplay])
+    #expect(host(.screenLook(wasLeft: true)) == [.lookAtTerminal])
+  }
+
+  @Test func aRefusalOfTheTerminalDoesNotHideANewSize() {
+    var host = Host.inForeground()
+    #expect(host.signals(.backgroundRead, .windowChange) == [.lookAtTerminal, .requestDisplay])
+    #expect(host(.terminalLook(.foreground)).isEmpty)
+  }
+
   @Test func atCtrlZItIsAskedFirstAndTheQuestionStaysOpen() {
     var host = Host.inForeground()
     let records = [

@@ -8,7 +8,8 @@ extension TerminalStateMachine {
     var refusal: LifecycleCause?
     var question: LifecycleCause?
     var order: LifecycleCause?
-    var hasCopy = false
+    /// Whether a handler may have left the screen of a program that goes on.
+    var mayHaveLeft = false
     var hangUp: LifecycleCause?
   }
 
@@ -22,7 +23,7 @@ extension TerminalStateMachine {
         switch orders.take(record) {
         case .ask: gist.question = record.cause
         case .end: gist.order = record.cause
-        case .copy: gist.hasCopy = true
+        case .copy: gist.mayHaveLeft = gist.mayHaveLeft || inquiry != .none
         case .endAtOnce: return die(record.signal)
         }
       case .hangUp:
@@ -44,15 +45,13 @@ extension TerminalStateMachine {
     if let cause = gist.question { wantQuestion(because: cause) }
     if isStopping { wantedStop = nil }
     guard termination == nil else { return }
-    if gist.wasContinued {
-      takeContinue()
-    } else if let cause = gist.refusal, phase == .foreground {
+    if gist.wasContinued { return takeContinue() }
+    if let cause = gist.refusal, phase == .foreground {
       ask(.lookAtTerminal, .refusedByTerminal(cause))
-    } else if gist.windowHasChanged, holdsTerminal, phase == .foreground {
-      emit(.requestDisplay)
-    } else if gist.hasCopy, inquiry != .none {
+    } else if gist.mayHaveLeft {
       lookAtScreen()
     }
+    if gist.windowHasChanged, holdsTerminal, phase == .foreground { emit(.requestDisplay) }
   }
 
   /// Ends the process by a signal; the effect restores the terminal first.
