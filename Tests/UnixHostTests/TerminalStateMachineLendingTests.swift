@@ -146,6 +146,15 @@ import Testing
     #expect(host.signals(.terminate).contains(.answerLending(.notHeld)))
   }
 
+  @Test func aTerminalThatIsGoneIsNotLent() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host(.lending(.begin))
+    let effects = host(.hangUp)
+    #expect(effects.contains(.answerLending(.notHeld)) && !effects.contains(.answerLending(nil)))
+    #expect(host.machine.phase == .terminating && host.machine.lending == .none)
+  }
+
   /// A program that was started by `nohup` goes on, and would wait for the loan for ever.
   @Test func aLoanThatHasNotBegunWhenTheTerminalIsGoneIsRefused() {
     var host = Host.inForeground(ignoresHangUp: true)

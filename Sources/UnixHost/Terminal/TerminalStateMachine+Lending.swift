@@ -27,7 +27,7 @@ extension TerminalStateMachine {
   /// Lends the terminal once it has accepted the leaving sequences; after a stop in between, once the program is in the
   /// foreground again.
   mutating func settleLending() {
-    guard lending == .asked, !isLeavingTerminal, phase == .foreground else { return }
+    guard lending == .asked, !isLeavingTerminal, phase == .foreground, termination == nil else { return }
     lending = .lent
     emit(.answerLending(nil))
   }
