@@ -98,6 +98,28 @@ import Testing
     }
   }
 
+  /// An ESC that has not been decided when the shell takes the terminal is no key of a background job.
+  @Test func anEscapeThatIsHeldIsLostWithTheTerminal() async throws {
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch("--escape-delay 2000", on: terminal)
+      terminal.send("a\u{1B}")
+      try await probe.log.line(startingWith: "input 61")
+      try probe.signal(SIGSTOP)
+      try await terminal.jobHasStopped(in: .dash)
+      terminal.plainLine("bg")
+      try await terminal.prompt()
+      try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
+      terminal.plainLine("sleep 3")
+      try await terminal.prompt()
+      #expect(probe.input == "61")
+      terminal.plainLine("fg")
+      try await probe.isActive(visit: 2, on: terminal)
+      terminal.send("q")
+      try await terminal.prompt()
+      #expect(probe.input == "6171")
+    }
+  }
+
   /// A job in the background has a message while another program has its screen: it is shown afterwards.
   @Test(arguments: [Shell.bash, .dash], [true, false])
   func aMessageWaitsForTheShellOrTheForeground(shell: Shell, byForeground: Bool) async throws {

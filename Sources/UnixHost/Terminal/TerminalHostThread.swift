@@ -326,14 +326,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .lookAtTerminal: return [.terminalLook(device.look)]
     case .takeTerminal: return [.terminalTaken(takeTerminal())]
     case .giveTerminalBack(let time): return giveTerminalBack(within: time)
-    case .dropTerminal:
+    case .dropTerminal, .leaveLostTerminal:
       setLeaveDeadline(nil)
+      (escapeDeadline, idleDeadline) = (nil, nil)
       terminal.setHeld(false)
-      device.drop()
-    case .leaveLostTerminal:
-      setLeaveDeadline(nil)
-      terminal.setHeld(false)
-      device.leaveLost()
+      if effect == .dropTerminal { device.drop() } else { device.leaveLost() }
     case .answerLending(let error):
       if error == nil {
         // A program without a screen writes no lines, either, while a child process has the terminal.
