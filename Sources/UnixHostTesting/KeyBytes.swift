@@ -1,7 +1,7 @@
 import UnixHost
 
 extension Terminal.Key {
-  /// The bytes that xterm sends for the key, in its default modes.
+  /// The bytes that xterm sends for the key, in its default modes; for F21 to F35, those that kitty sends.
   var bytes: [UInt8] {
     let held: [(Modifier, Int)] = [(.shift, 1), (.alt, 2), (.control, 4)]
     let number = held.reduce(1) { modifiers.contains($1.0) ? $0 + $1.1 : $0 }
@@ -34,6 +34,8 @@ extension Terminal.Key {
     case .home: return letter("H")
     case .end: return letter("F")
     case .function(let key) where (1...4).contains(key): return letter(["P", "Q", "R", "S"][key - 1], "O")
+    case .function(let key) where key > 20:
+      return Array("\u{1B}[\(key + 57363)\(number == 1 ? "" : ";\(number)")u".utf8)
     case .function(let key): return Self.functionCodes[key].map(tilde) ?? []
     case .paste(let text, _): return Array("\u{1B}[200~\(text)\u{1B}[201~".utf8)
     case .modified: return []

@@ -51,7 +51,7 @@ import UnixHostTesting
         "a", "Q", "[", "O", "P", " ", "é", "👶", ".", .enter, .tab, .escape, .backspace, .insert, .delete, .up, .down,
         .left, .right,
         .home, .end, .pageUp, .pageDown,
-      ] + (1...20).map { .function($0) }
+      ] + (1...35).map { .function($0) }
     let held: [Set<Terminal.Key.Modifier>] = [
       [], [.shift], [.alt], [.shift, .alt], [.control], [.control, .shift], [.control, .alt], [.control, .alt, .shift],
     ]

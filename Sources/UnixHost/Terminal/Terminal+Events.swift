@@ -31,7 +31,7 @@ extension Terminal {
     public let keys: [Key]
     /// The bytes, as the terminal sent them.
     ///
-    /// A control sequence is whole unless the terminal pauses inside it for 3 seconds, or it is longer than 256 bytes. A
+    /// A control sequence is whole unless the terminal pauses inside it for 3 seconds, or it is longer than 4,096 bytes. A
     /// pasted text, or an answer such as OSC or DCS, may arrive in several events. `ESC[200~` and `ESC[201~` enclose a
     /// pasted text. The host adds `ESC[201~` if the terminal sends no end of a paste for 3 seconds, or if a key that makes
     /// a signal ends the paste.

@@ -14,7 +14,7 @@ extension Terminal {
   /// - A paste ends with its end, `ESC [ 201 ~`. If the connection breaks inside it, its end never comes. Call
   ///   ``breakOff()`` when no byte has come for some seconds, as a ``TerminalHost`` does.
   ///
-  /// Each byte is examined once. At most 128 bytes of a sequence are kept, and at most 1,048,576 bytes
+  /// Each byte is examined once. At most 4,096 bytes of a sequence are kept, and at most 1,048,576 bytes
   /// of a paste.
   public struct KeyDecoder: Hashable, Sendable {
     /// The number of bytes of a pasted text that are kept; a longer text is cut at a character boundary.
