@@ -246,6 +246,24 @@ import Testing
     }
   }
 
+  /// A program in cooked mode has the shell's modes, special characters included.
+  @Test func specialCharactersThatTheShellSetMeanwhileAreKept() async throws {
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch("--cooked", on: terminal)
+      try await terminal.stopJob(in: .dash)
+      let before = terminal.modes
+      terminal.line("stty erase ^H intr ^X")
+      try await terminal.prompt()
+      let changed = terminal.modes
+      #expect(changed != before)
+      try await probe.comeBack(visit: 2, on: terminal)
+      #expect(terminal.modes == changed)
+      terminal.line("q")
+      try await terminal.prompt()
+      #expect(terminal.modes == changed)
+    }
+  }
+
   // MARK: While it is being torn down
 
   @Test(arguments: [Shell.bash, .dash]) func aSecondStopDuringTheTearDownIsOne(shell: Shell) async throws {

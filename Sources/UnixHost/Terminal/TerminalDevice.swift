@@ -148,7 +148,8 @@ struct TerminalDevice {
   /// A child process that was killed during a loan has left its own modes, perhaps without echo, as for a password.
   private func areForeign(_ found: TerminalModes) -> Bool {
     guard let foreignModes, let ownModes else { return true }
-    if isLent || found.isAlike(ownModes) { return false }
+    // A program that sets no modes finds the shell's, perhaps with other special characters.
+    if isLent || usesRawMode && found.isAlike(ownModes) { return false }
     return found.editsLines || !foreignModes.editsLines
   }
 
