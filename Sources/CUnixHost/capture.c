@@ -114,7 +114,14 @@ void unixhost_stderr_show(void) {
   atomic_store(&is_showing, false);
 }
 
+// Whether descriptor 2 is the memory: the program may have redirected it during the capture.
+static bool is_memory(void) {
+  struct stat present, memory;
+  return fstat(2, &present) == 0 && fstat(error_memory, &memory) == 0 && present.st_dev == memory.st_dev &&
+         present.st_ino == memory.st_ino;
+}
+
 void unixhost_stderr_release(bool shows) {
-  if (atomic_exchange(&error_is_captured, false)) dup2(error_found, 2);
+  if (atomic_exchange(&error_is_captured, false) && is_memory()) dup2(error_found, 2);
   if (shows) unixhost_stderr_show();
 }

@@ -100,6 +100,24 @@ import Testing
     }
   }
 
+  /// A program opens its log after the launch, when standard error is captured.
+  @Test func aRedirectOfStandardErrorOutlivesTheCapture() async throws {
+    try await ProbeSession.run { probe in
+      let errors = try LineFile(probe.directory.file("errors"))
+      try await Shell.dash.run { terminal in
+        try await probe.launch("--errors '\(errors.path)'", on: terminal)
+        terminal.send("re")
+        try await terminal.stopJob(in: .dash)
+        try await probe.comeBack(visit: 2, on: terminal)
+        terminal.send("e")
+        terminal.send("q")
+        try await terminal.prompt()
+        #expect(errors.lines == Array(repeating: "a message on standard error", count: 2))
+        #expect(!terminal.text.contains("a message on standard error"))
+      }
+    }
+  }
+
   /// A child of the program has the captured standard error as its own, and may write there later.
   @Test func whatAChildWritesIsShown() async throws {
     try await underDash { probe, terminal in

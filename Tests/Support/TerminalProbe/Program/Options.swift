@@ -54,6 +54,8 @@ struct Options: Sendable {
   private(set) var checkGate: String?
   /// `--message-gate PATH`: the host has a message when a byte can be read from this named pipe.
   private(set) var messageGate: String?
+  /// `--errors PATH`: the file to which the key r redirects standard error.
+  private(set) var errors: String?
   /// `--budget MS`: the budget of each of the two.
   private(set) var budget: Duration?
   /// `--taker KIND`: a library takes the host's signals, as ``SignalTaker`` has them.
@@ -81,6 +83,7 @@ struct Options: Sendable {
       case "--log": log = rest.popFirst()
       case "--signal-at": signal = rest.popFirst().flatMap { LineSignal($0) }
       case "--gate": gate = rest.popFirst()
+      case "--errors": errors = rest.popFirst()
       case "--check-gate": checkGate = rest.popFirst()
       case "--message-gate": messageGate = rest.popFirst()
       case "--slow": slow = Self.duration(rest.popFirst())

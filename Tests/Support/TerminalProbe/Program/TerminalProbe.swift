@@ -173,6 +173,7 @@ extension Probe {
     case "E":
       for _ in 0..<1024 { writeAll(String(repeating: "x", count: 1023) + "\n", to: STDERR_FILENO) }
       Log.shared.write("wrote a megabyte")
+    case "r": if let path = options.errors { dup2(open(path, O_WRONLY | O_APPEND | O_CLOEXEC), STDERR_FILENO) }
     case "x": exit(5)
     case "X":
       // More than a terminal takes at once.
