@@ -73,6 +73,27 @@ import Testing
     #expect(host.machine.phase == .foreground && host.machine.termination == nil)
   }
 
+  /// The child has died of the key before the program's own handler has run, which leaves the screen that was taken again.
+  @Test func aKeyOfTheChildThatComesLateIsNotForTheProgram() {
+    var host = borrower()
+    host(.lending(.end, at: .seconds(1)))
+    host(.terminalLook(.foreground))
+    host(.terminalTaken(true))
+    for signal in [CaughtSignal.interrupt, .quit] {
+      let late = SignalRecord(signal: signal, isFromKernel: true, arrived: .milliseconds(1_099))
+      #expect(host(.signals([late])) == [.lookAtScreen])
+      #expect(host(.screenLook(wasLeft: true)) == [.lookAtTerminal])
+      host(.terminalLook(.foreground))
+      #expect(host(.terminalTaken(true)) == [.requestDisplay])
+    }
+    var other = host
+    let own = SignalRecord(signal: .interrupt, isFromKernel: true, arrived: .milliseconds(1_100))
+    #expect(host(.signals([own])) == [send(host.deliveries, .terminate, "Ctrl-C")])
+    // In raw mode the host reads the key, which is the user's at once.
+    let read = SignalRecord(signal: .interrupt, isFromKernel: true, arrived: .milliseconds(1_001))
+    #expect(other(.signalKey(read)) == [send(other.deliveries, .terminate, "Ctrl-C")])
+  }
+
   /// No screen is left on which the question could stand.
   @Test func anOrderOfAProcessEndsWithoutAQuestion() {
     var host = borrower()

@@ -185,7 +185,8 @@ public final class TerminalHost: Sendable {
     self.application = application
     self.configuration = configuration
     terminal = Terminal(
-      wake: { [waker = link.waker] in waker.wake() }, request: { [link] in link.send(.lending($0)) })
+      wake: { [waker = link.waker] in waker.wake() },
+      request: { [link] in link.send(.lending($0, at: SignalPipe.now)) })
   }
 
   /// Returns the reason why a program cannot run in the terminal of this process; nil if it can.

@@ -191,7 +191,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
         // Input that waits may belong to what the decoder has begun.
         if waiting.isEmpty { breakOffDecoder() }
         let now = SignalPipe.now
-        process(.signals([SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)]))
+        process(.signalKey(SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)))
         readsAgain = .now + Self.leavingKeyPause
         guard !isFinished, machine.holdsTerminal else { return }
       }

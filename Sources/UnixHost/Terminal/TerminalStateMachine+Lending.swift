@@ -39,9 +39,9 @@ extension TerminalStateMachine {
     emit(.answerLending(.notHeld))
   }
 
-  mutating func endLending() {
+  mutating func endLending(at time: Duration?) {
     guard lending == .lent else { return }
-    lending = .none
+    (lending, lendingEnded) = (.none, time)
     emit(.endForegroundOfBorrower)
     guard phase == .foreground else { return finishLending() }
     ask(.lookAtTerminal, .lendingEnded)
@@ -65,7 +65,19 @@ extension TerminalStateMachine {
   }
 
   /// Whether a signal comes from a key that is for the child process.
-  func isForBorrower(_ record: SignalRecord) -> Bool {
-    isLent && record.isFromKernel && (record.signal == .interrupt || record.signal == .quit)
+  func isForBorrower(_ record: SignalRecord) -> Bool { isLent && isKeyOfChild(record) }
+
+  /// Whether a signal comes from a key that has ended the child process, and so the loan.
+  ///
+  /// The kernel sends it to both processes, but the handler of this one may run later.
+  func isLeftOver(_ record: SignalRecord) -> Bool {
+    guard let lendingEnded, isKeyOfChild(record) else { return false }
+    return record.arrived - lendingEnded < Self.lateKeyTime
+  }
+
+  private static let lateKeyTime = Duration.milliseconds(100)
+
+  private func isKeyOfChild(_ record: SignalRecord) -> Bool {
+    record.isFromKernel && (record.signal == .interrupt || record.signal == .quit)
   }
 }

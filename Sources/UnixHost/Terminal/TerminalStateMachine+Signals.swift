@@ -18,6 +18,7 @@ extension TerminalStateMachine {
     var gist = Gist()
     for record in records where !isForBorrower(record) {
       switch record.signal {
+      case _ where isLeftOver(record): gist.mayHaveLeft = true
       case .quit: return die(.quit)
       case .terminate, .interrupt:
         switch orders.take(record) {

@@ -59,6 +59,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case stopEnded(wasContinued: Bool)
     /// The answer to ``Effect/lookAtScreen``: whether a signal handler has left the screen.
     case screenLook(wasLeft: Bool)
+    /// The host has read a key for which the kernel would send this signal in other modes.
+    case signalKey(SignalRecord)
     /// The user has pressed a key that the host does not handle itself.
     case keyPressed
     /// The application was asked whether it may end, and has not answered yet.
@@ -70,8 +72,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     /// The answer to ``Effect/giveTerminalBack(within:)``, at once or later: false if the terminal did not accept the
     /// leaving sequences in time.
     case terminalLeft(isComplete: Bool)
-    /// The program lends the terminal, or takes it back.
-    case lending(Terminal.LendingRequest)
+    /// The program lends the terminal, or takes it back, at a time by the clock of the signal records.
+    case lending(Terminal.LendingRequest, at: Duration? = nil)
     /// The terminal's other end is gone.
     case hangUp
     /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
@@ -226,6 +228,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
   /// The action that waits for the leaving sequences.
   var afterLeaving: AfterLeaving?
   var lending = Lending.none
+  /// The time when the latest loan ended.
+  var lendingEnded: Duration?
   /// Whether the leaving sequences were lost.
   var terminalIsUnrestored = false
   /// Whether there is a terminal that the program can gain again.
@@ -289,6 +293,9 @@ struct TerminalStateMachine: HostMachine, Hashable {
       question = .launch
       answer(look)
     case .signals(let records): take(records)
+    case .signalKey(let record):
+      lendingEnded = nil
+      take([record])
     case .terminalLook(let look): answer(look)
     case .terminalTaken(let isTaken): answerTaken(isTaken)
     case .stopPredicted(let isPossible, let screenWasLeft):
@@ -300,11 +307,11 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .stopEnded(let wasContinued): resume(wasContinued: wasContinued)
     case .focus(let isFocused): takeFocus(isFocused)
     case .terminalLeft(let isComplete): followLeaving(isComplete: isComplete)
-    case .lending(.begin): beginLending()
-    case .lending(.bringToForeground(let group)):
+    case .lending(.begin, _): beginLending()
+    case .lending(.bringToForeground(let group), _):
       // Also while the program is about to stop: the group is needed when it continues.
       if lending == .lent { emit(.bringToForeground(group)) }
-    case .lending(.end): endLending()
+    case .lending(.end, let time): endLending(at: time)
     case .hangUp: loseTerminal()
     case .endOfInput: termination = termination ?? "end of input"
     case .transitionFinished(let id): finishTransition(id)
