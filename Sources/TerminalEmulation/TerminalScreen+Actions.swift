@@ -274,11 +274,15 @@ extension Unicode.Scalar {
   /// The number of cells that the character takes: 0 for combining marks, 2 for wide characters, else 1.
   fileprivate var terminalWidth: Int {
     switch value {
-    case 0x0300...0x036F, 0x200B...0x200F, 0x20D0...0x20FF, 0x2060, 0xFE00...0xFE0F, 0xFE20...0xFE2F, 0xFEFF: 0
+    case ..<0x0300: 1
+    case 0x200B...0x200F, 0x2060, 0xFEFF: 0
+    case _ where [.nonspacingMark, .enclosingMark].contains(properties.generalCategory): 0
     case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
       0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
       2
-    default: 1
+    // A flag is two of these letters.
+    case 0x1F1E6...0x1F1FF: 1
+    default: properties.isEmojiPresentation ? 2 : 1
     }
   }
 }

@@ -112,6 +112,12 @@ struct TerminalScreenTests {
     #expect(screen("漢字x").cursor == (0, 5))
     #expect(screen("e\u{301}x").lines[0] == "e\u{301}x")
     #expect(screen("e\u{301}x").cursor == (0, 2))
+    for wide in ["⌚", "✅", "⭐", "⚡", "\u{1FAE0}"] { #expect(screen("\(wide)x").cursor == (0, 3), "\(wide)") }
+    for marked in ["ש\u{5B8}", "ب\u{64E}", "ก\u{E47}", "क\u{94D}", "か\u{3099}"] {
+      let width = marked.unicodeScalars.first!.value >= 0x3000 ? 2 : 1
+      #expect(screen("\(marked)x").cursor == (0, width + 1), "\(marked)")
+    }
+    for narrow in ["☺", "\u{AD}", "→", "\u{1F1E6}"] { #expect(screen("\(narrow)x").cursor == (0, 2), "\(narrow)") }
     #expect(screen("12345678漢x").lines[0] == "12345678漢")
     #expect(screen("123456789漢").lines == ["123456789", "漢", "", ""])
     #expect(screen("漢\rx").lines[0] == "x")
