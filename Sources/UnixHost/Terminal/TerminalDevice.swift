@@ -110,7 +110,7 @@ struct TerminalDevice {
     if areForeign(found) { foreignModes = found }
     guard let foreign = foreignModes else { return false }
     let own = usesRawMode ? foreign.raw : foreign
-    let mayHaveScreen = unixhost_emergency_is_armed()
+    let mayHaveScreen = unixhost_emergency_is_armed() && unixhost_emergency_left() != UNIXHOST_LEFT
     let unfinished = endOfEarlierStay
     // Arm first, so that the emergency code can restore the terminal in a crash right after the modes are set.
     armEmergency(found: foreign, own: own)
