@@ -46,7 +46,9 @@ extension Terminal {
   ///
   /// - Ctrl-C and `Ctrl-\` are for the child. The host ignores these keys' signals during the loan.
   /// - Ctrl-Z stops the child and the program as one job. The application goes to the background and is suspended, and
-  ///   `fg` continues both, with the loan. Where no shell with job control runs the program, Ctrl-Z does nothing.
+  ///   `fg` continues both, with the loan. Where no shell with job control runs the program, Ctrl-Z does nothing. If a
+  ///   wrapper of the program ignores SIGTSTP, Ctrl-Z stops the child, and no shell continues it: start the child in a
+  ///   process group of its own there, which the host continues.
   /// - SIGTERM, SIGHUP and a hang-up end the application in order, without a question. The terminal stays as the child
   ///   has it. The body is not interrupted; a body that runs in a task of the application is cancelled with that task.
   ///
