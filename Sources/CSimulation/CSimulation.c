@@ -18,7 +18,7 @@ extern SWIFT_CALL void swift_job_run(void *job, void *executor, void *witness) _
 
 static bool (*offer)(void *job, uint64_t task);
 static csimulation_executor (*choice)(void);
-static __thread uint64_t running;
+static __thread int running;
 static __thread bool chooses_not;
 
 static SWIFT_CALL void queue_or_offer(void *job, queue_job original) {
@@ -63,12 +63,11 @@ void *csimulation_preferred_executor(void) {
   return swift_task_getPreferredTaskExecutor == NULL ? NULL : swift_task_getPreferredTaskExecutor().object;
 }
 
-void csimulation_run(void *job, uint64_t number) {
-  uint64_t outer = running;
-  running = number;
+void csimulation_run(void *job) {
+  running += 1;
   // NULL for the actor and for its witness means the generic executor.
   swift_job_run(job, NULL, NULL);
-  running = outer;
+  running -= 1;
 }
 
-uint64_t csimulation_running(void) { return running; }
+bool csimulation_is_running(void) { return running > 0; }

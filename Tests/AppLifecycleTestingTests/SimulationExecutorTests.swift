@@ -151,16 +151,6 @@ import Testing
     }
   }
 
-  /// Each job of the task starts the next one, so the simulation waits for them as long as for one job that blocks its thread.
-  @MainActor @Test func `settling does not wait for ever for a task of the test that goes on for ever`() async {
-    let clock = ManualClock()
-    let isOver = Guarded(false)
-    let spinner = Task.detached { while !isOver.withLock({ $0 }) { await Task.detached {}.value } }
-    await clock.settle()
-    isOver.withLock { $0 = true }
-    await spinner.value
-  }
-
   @Test func `settling waits for chains through actors, the main actor and child tasks`() async throws {
     let (counted, foreign) = try await withSimulation { clock in
       let counter = Counter()

@@ -17,15 +17,14 @@ import Scheduling
 /// A task of the test that a simulation's own job wakes is held until that simulation has nothing else to do. So it
 /// always continues at the same point of the simulation, however many threads are free.
 enum OutsideWork {
-  /// The time after which a simulation no longer waits for a job, and for the jobs that it has started: such a job blocks
-  /// its thread, or starts the next one, perhaps forever.
+  /// The time after which a simulation no longer waits for a job: such a job blocks its thread, perhaps forever.
   ///
   /// It is task-local, so that a test of this time-out does not depend on the machine's speed.
   @TaskLocal static var patience: Duration = .seconds(2)
 
   private struct State {
     var lastID: UInt64 = 0
-    /// The start times of the jobs that have not suspended or ended; a job that another one starts has the other's.
+    /// The start times of the jobs that have not suspended or ended.
     var jobs: [UInt64: ContinuousClock.Instant] = [:]
     var waiters: [UInt64: @Sendable () -> Void] = [:]
     /// The actions that wait for certain jobs only.
@@ -94,11 +93,11 @@ enum OutsideWork {
   static func begin(_ job: Job) {
     let id = state.withLock { state in
       let id = state.nextID()
-      state.jobs[id] = state.jobs[csimulation_running()] ?? .now
+      state.jobs[id] = ContinuousClock.now
       return id
     }
     DispatchQueue.global().async {
-      csimulation_run(UnsafeMutableRawPointer(bitPattern: job.address), id)
+      csimulation_run(UnsafeMutableRawPointer(bitPattern: job.address))
       didRun(id)
     }
   }
@@ -126,7 +125,7 @@ enum OutsideWork {
     // An actor's job has no task of its own: it belongs to the code that gives the actor work.
     case let visit? where task == 0: visit.enqueue(unowned, for: .other)
     case let visit?: visit.hold(job)
-    case nil where csimulation_running() != 0 || MainQueue.isCurrent: begin(job)
+    case nil where csimulation_is_running() || MainQueue.isCurrent: begin(job)
     case nil: return false
     }
     return true

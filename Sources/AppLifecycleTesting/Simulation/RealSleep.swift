@@ -27,8 +27,7 @@
       if !SimulationExecutor.isExternal { executor?.note(.realSleep(in: Origin.current)) }
       let delay = DispatchTimeInterval.nanoseconds(Int((duration ?? .zero).nanoseconds))
       DispatchQueue.main.asyncAfter(deadline: .now() + delay) {
-        // No simulation waits for it, so it has no number of its own.
-        csimulation_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self), .max)
+        csimulation_run(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
       }
     }
   }

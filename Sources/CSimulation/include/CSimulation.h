@@ -44,10 +44,10 @@ uint64_t csimulation_current_task(void);
 /// The object of the task executor that the present task prefers; NULL outside of tasks, and without a preference.
 void *csimulation_preferred_executor(void);
 
-/// Runs a job up to its next suspension, on this thread, without any actor; `number`, which is not 0, stands for the job.
-void csimulation_run(void *job, uint64_t number);
+/// Runs a job up to its next suspension, on this thread, without any actor.
+void csimulation_run(void *job);
 
-/// The number of the job that `csimulation_run` runs on this thread; 0 if it runs none.
-uint64_t csimulation_running(void);
+/// Whether `csimulation_run` runs a job on this thread.
+bool csimulation_is_running(void);
 
 #endif
