@@ -1,6 +1,7 @@
 import AppLifecycle
 import Foundation
 import LifecycleJournal
+import Scheduling
 import TestFiles
 import TestTraits
 import Testing
