@@ -6,8 +6,15 @@ import UnixHost
 /// `ProcessHost` handles signals, memory, the clock, and code that exceeds its budget.
 @MainActor final class GameHost {
   let application: Application
-  /// The scenes that are about to close: a late event must not open one again.
-  private var closing: [Application.Scene] = []
+  /// What the host knows of a window: the application gets only what changes.
+  fileprivate struct Window {
+    let scene: Application.Scene
+    var isShown: Bool
+    var hasFocus: Bool
+    /// Whether its scene is about to close: a late event must not open it again.
+    var isClosing = false
+  }
+  private var windows: [Window] = []
 
   init(application: Application) { self.application = application }
 
@@ -23,7 +30,7 @@ import UnixHost
     for input in inputs(for: batch) { application.send(input) }
   }
 
-  /// Translates a batch of events into inputs, in an order that avoids states in between; the application ignores what it knows.
+  /// Translates a batch of events into inputs, in an order that avoids states in between.
   ///
   /// A window library reports first that one window has lost the focus, then that another has it. The application gets these
   /// inputs in the opposite order, so that it never lacks the focus while the player moves between its windows.
@@ -33,28 +40,47 @@ import UnixHost
     var unfocused: [SystemInput] = []
     var hidden: [SystemInput] = []
     var closed: [SystemInput] = []
-    let scenes = application.scenes
-    closing.removeAll { old in !scenes.contains { $0 === old } }
-    for scene in scenes where !closing.contains(where: { $0 === scene }) {
-      let window = scene.identifier
+    followScenes()
+    for index in windows.indices where !windows[index].isClosing {
+      let window = windows[index].scene.identifier
       let kinds = batch.filter { $0.window == window }.map(\.kind)
       if kinds.contains(.wasClosed) {
-        if window != .main { closing.append(scene) }
+        windows[index].isClosing = window != .main
         closed.append(window == .main ? .terminate : .closeScene(window))
         continue
       }
       // Of several changes only the last one still holds.
       switch kinds.last(where: { $0 == .gainedFocus || $0 == .lostFocus }) {
-      case .gainedFocus: focused.append(.focusScene(window))
-      case .lostFocus: unfocused.append(.unfocusScene(window))
+      case .gainedFocus where !windows[index].hasFocus: focused.append(.focusScene(window))
+      case .lostFocus where windows[index].hasFocus: unfocused.append(.unfocusScene(window))
       default: break
       }
       switch kinds.last(where: { $0 == .wasShown || $0 == .wasHidden }) {
-      case .wasShown: shown.append(.openScene(window))
-      case .wasHidden: hidden.append(.sendSceneToBackground(window))
+      case .wasShown where !windows[index].isShown: shown.append(.openScene(window))
+      case .wasHidden where windows[index].isShown: hidden.append(.sendSceneToBackground(window))
       default: break
       }
+      for kind in kinds { windows[index].note(kind) }
     }
     return shown + focused + unfocused + hidden + closed
+  }
+
+  /// Forgets the windows of closed scenes, and begins with what the application knows of new ones.
+  private func followScenes() {
+    let scenes = application.scenes
+    windows.removeAll { window in !scenes.contains { $0 === window.scene } }
+    for scene in scenes where !windows.contains(where: { $0.scene === scene }) {
+      windows.append(Window(scene: scene, isShown: scene.state.isForeground, hasFocus: scene.hasFocus))
+    }
+  }
+}
+
+extension GameHost.Window {
+  fileprivate mutating func note(_ kind: WindowEvent.Kind) {
+    switch kind {
+    case .gainedFocus, .lostFocus: hasFocus = kind == .gainedFocus
+    case .wasShown, .wasHidden: isShown = kind == .wasShown
+    case .wasClosed: break
+    }
   }
 }
