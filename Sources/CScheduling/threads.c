@@ -83,8 +83,8 @@ static struct timespec limit_after(int64_t nanoseconds) {
 }
 #endif
 
-// Starts a thread that takes the signals of its creator, or none: they belong to the threads of the program, except those of a fault, for which
-// crash handlers stand, and the one with which a backtracer or a profiler interrupts each thread.
+// Starts a thread that takes the signals of its creator, or none: they belong to the threads of the program, except those of a
+// fault, for which crash handlers stand, and the one with which a backtracer or a profiler interrupts each thread.
 static bool start(void *(*body)(void *), void *argument, bool takes_signals) {
   static const int open[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF};
   sigset_t blocked, present;

@@ -77,7 +77,7 @@ private struct World {
     graph.markLate(index)
     late.insert(index)
     giveUp()
-    perform(graph.giveUp(index))
+    perform(graph.giveUpLate())
   }
 
   /// A held resource whose phase has closed waits for a dependent that is not given up, and for nothing else.
@@ -182,7 +182,7 @@ private struct World {
     world.open([])
     world.settle()
     #expect(world.order == ["release 2", "release 1", "release 0"])
-    #expect(world.graph.tearingDown == 0)
+    #expect(world.graph.indicesBeingTornDown.count == 0)
   }
 
   @Test func `acquires and releases side by side what is independent, beginning in order and in reverse`() {
@@ -218,11 +218,11 @@ private struct World {
     world.open([.foreground])
     world.open([])
     #expect(world.cancelled == [0])
-    #expect(world.graph.tearingDown == 1)
+    #expect(world.graph.indicesBeingTornDown.count == 1)
     world.endAcquire(0)
     #expect(world.releasing == [0])
     world.endRelease(0)
-    #expect(world.graph.tearingDown == 0)
+    #expect(world.graph.indicesBeingTornDown.count == 0)
   }
 
   @Test func `does not count a cancelled acquire as a failure`() {
@@ -231,7 +231,7 @@ private struct World {
     world.open([.foreground])
     world.open([])
     world.endAcquire(0, succeeds: false)
-    #expect(world.retrying.isEmpty && world.graph.tearingDown == 0)
+    #expect(world.retrying.isEmpty && world.graph.indicesBeingTornDown.count == 0)
     world.open([.foreground])
     #expect(world.acquiring == [0])
   }
@@ -294,7 +294,7 @@ private struct World {
     world.open([])
     #expect(world.releasing == [database, feed] && world.graph.awaited == 1)
     world.endRelease(database)
-    #expect(world.graph.awaited == 0 && world.graph.tearingDown == 1)
+    #expect(world.graph.awaited == 0 && world.graph.indicesBeingTornDown.count == 1)
     world.open([.running, .foreground])
     world.endAcquire(database)
     #expect(world.acquiring.isEmpty, "the late release still runs")
@@ -381,7 +381,7 @@ private struct World {
       world.expectProgress()
     }
     world.settle()
-    #expect(world.graph.tearingDown == 0 && world.held.isEmpty, "seed \(seed)")
+    #expect(world.graph.indicesBeingTornDown.count == 0 && world.held.isEmpty, "seed \(seed)")
     #expect(world.acquires == world.releases, "every acquire has one release; seed \(seed)")
     world.open(nested[3])
     world.settle()

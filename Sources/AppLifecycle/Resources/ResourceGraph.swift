@@ -20,9 +20,7 @@ struct ResourceGraph {
   private(set) var lingeringPhases: PhaseSet = []
   /// The closing phases whose bodies must end.
   private(set) var endingPhases: PhaseSet = []
-  /// The number of busy resources whose phase has closed.
-  private(set) var tearingDown = 0
-  /// The number of these that have a running operation that was not reported as late.
+  /// The number of resources whose phase has closed, with a running operation that was not reported as late.
   private(set) var awaited = 0
   private var actions: [Action] = []
   private var changes: [Int] = []
@@ -90,9 +88,8 @@ struct ResourceGraph {
     guard phases != openPhases || lingering != lingeringPhases || endingPhases != self.endingPhases else { return [] }
     let reopened = phases.intersection(lingeringPhases)
     (openPhases, lingeringPhases, self.endingPhases) = (phases, lingering, endingPhases)
-    (tearingDown, awaited) = (0, 0)
+    awaited = 0
     for index in order where isBeingTornDown(index) {
-      tearingDown += 1
       if isAwaited(index) { awaited += 1 }
       // An operation that was late already while its phase was open.
       letGoIfGivenUp(index)
@@ -160,18 +157,6 @@ struct ResourceGraph {
   }
 
   // MARK: Events
-
-  /// Handles an event of a resource, and returns the actions for the driver.
-  mutating func handle(_ event: Event) -> [Action] {
-    switch event {
-    case .acquired(let index): didAcquire(index)
-    case .failedToAcquire(let index): didFailToAcquire(index)
-    case .released(let index): didRelease(index)
-    case .retryIsDue(let index): retryIsDue(index)
-    case .retryWasGivenUp(let index): giveUpRetry(index)
-    case .becameReady(let index): didBecomeReady(index)
-    }
-  }
 
   mutating func didAcquire(_ index: Int) -> [Action] {
     // What was acquired from a released dependency is released, and acquired anew without a wait.
@@ -260,7 +245,7 @@ struct ResourceGraph {
       nodes[index].leavingDependencies = 0
     }
     (openPhases, lingeringPhases, endingPhases) = ([], [], [])
-    (tearingDown, awaited) = (0, 0)
+    awaited = 0
   }
 
   /// Forgets resources that are no longer managed, after the process has vanished.
@@ -291,14 +276,6 @@ struct ResourceGraph {
     guard nodes[index].isBody, nodes[index].status == .releasing else { return [] }
     return collectActions { graph in
       graph.letGo(index)
-      for dependency in graph.nodes[index].dependencies.reversed() { graph.consider(dependency) }
-    }
-  }
-
-  /// Gives up a late operation if the phase of its resource has closed.
-  mutating func giveUp(_ index: Int) -> [Action] {
-    collectActions { graph in
-      guard graph.letGoIfGivenUp(index) else { return }
       for dependency in graph.nodes[index].dependencies.reversed() { graph.consider(dependency) }
     }
   }
@@ -352,14 +329,13 @@ extension ResourceGraph {
 
   private mutating func setStatus(_ index: Int, _ status: ResourceStatus) {
     let (former, wasUsable) = (nodes[index].status, nodes[index].isUsable)
-    let (wasBeingTornDown, wasAwaited) = (isBeingTornDown(index), isAwaited(index))
+    let wasAwaited = isAwaited(index)
     nodes[index].status = status
     nodes[index].isReady = status == .held && !nodes[index].awaitsReadiness
     if status == .held { nodes[index].owesRun = false }
     // Only the operation that ended was late, not the next one.
     nodes[index].isLate = false
     nodes[index].missing = nil
-    tearingDown += (isBeingTornDown(index) ? 1 : 0) - (wasBeingTornDown ? 1 : 0)
     awaited += (isAwaited(index) ? 1 : 0) - (wasAwaited ? 1 : 0)
     if changes.last != index { changes.append(index) }
     if nodes[index].isUsable != wasUsable {

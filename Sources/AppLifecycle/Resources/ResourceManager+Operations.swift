@@ -21,7 +21,7 @@ extension ResourceManager {
     case .acquiring
     where graph.isAcquireCancelled(index) || (graph.mayRunOnce(index) && operations.isOwedRun?() != true):
       clearTimer(of: index)
-      didEnd(.failedToAcquire(index), generation)
+      didEnd(index, generation) { $0.didFailToAcquire(index) }
     case .acquiring:
       let lease = lease(operations.holding.beginLease(), of: index, operations.holding)
       let run = begin(index, lease: lease)
@@ -105,7 +105,7 @@ extension ResourceManager {
   }
 
   private func didBecomeHeld(_ index: Int, _ lease: HeldLease, _ run: AwaitedRun, at time: Duration) {
-    didEnd(.acquired(index), run.generation, .completed, at: time)
+    didEnd(index, run.generation, .completed, at: time) { $0.didAcquire(index) }
     // The acquire may have been cancelled, and the resource may be in release already.
     guard run.generation == generation, graph.status(of: index) == .held else { return }
     startChecks(index, lease)
@@ -125,7 +125,7 @@ extension ResourceManager {
     resources[index]?.operations.holding.endLease()
     if !isCancelled { resources[index]?.lastError = text }
     let source = resources[index]?.operations.source
-    didEnd(.failedToAcquire(index), generation, isCancelled ? .cancelled : .failed(text))
+    didEnd(index, generation, isCancelled ? .cancelled : .failed(text)) { $0.didFailToAcquire(index) }
     // A cancelled acquire has to throw, so its error is no failure.
     guard !isCancelled, let source else { return }
     application?.report(error, of: source, .acquire, hasRecipient: true, isToldByEvent: true)
@@ -165,7 +165,7 @@ extension ResourceManager {
       outcome = error.isFailure ? .failed(text) : .cancelled
     }
     let isFailure = error?.isFailure ?? false
-    didEnd(.released(index), generation, outcome)
+    didEnd(index, generation, outcome) { $0.didRelease(index) }
     if isFailure, let error, let source { application?.report(error, of: source, .release) }
   }
 
@@ -206,7 +206,7 @@ extension ResourceManager {
         resource.operations.name, graph.status(of: index) == .acquiring ? .acquire : release, on: resource.page)
     }
     abandon(index)
-    perform(graph.giveUp(index))
+    giveUpLate()
     if resource.operations.body != nil { application.tearDown.bodiesDidEnd() }
   }
 

@@ -30,7 +30,7 @@ extension ResourceManager {
       !graph.isReady(index), resource.operations.holding.isValid(lease.number)
     else { return }
     clearReadinessDeadline(lease)
-    perform(graph.handle(.becameReady(index)))
+    perform(graph.didBecomeReady(index))
   }
 
   /// Limits the time in which the loop or body must declare that it is ready.

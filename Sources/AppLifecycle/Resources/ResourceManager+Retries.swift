@@ -36,7 +36,7 @@ extension ResourceManager {
     guard !Task.isCancelled, generation == self.generation else { return }
     retries[index] = nil
     if let failure { return giveUpRetry(index, because: failure) }
-    didEnd(.retryIsDue(index), generation)
+    didEnd(index, generation) { $0.retryIsDue(index) }
     // A transition that waits meanwhile has not decided on it.
     resources[index]?.transition = nil
   }
@@ -48,7 +48,7 @@ extension ResourceManager {
     resource.lastError = earlier.map { "\($0); \(failure)" } ?? failure.description
     let operations = resource.operations
     let isBody = operations.body != nil
-    didEnd(.retryWasGivenUp(index), generation)
+    didEnd(index, generation) { $0.giveUpRetry(index) }
     // A body has no health that could tell of it.
     application?.report(
       failure, of: operations.source, isBody ? .body(while: resource.phase) : .acquire, hasRecipient: true,

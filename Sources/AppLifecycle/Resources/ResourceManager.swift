@@ -324,16 +324,18 @@ internal import Scheduling
     operations?.whenForgotten?()
   }
 
+  /// Notes the end of an operation, and performs what follows from it in the graph.
   func didEnd(
-    _ event: ResourceGraph.Event, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil, at time: Duration? = nil
+    _ index: Int, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil, at time: Duration? = nil,
+    _ event: (inout ResourceGraph) -> [ResourceGraph.Action]
   ) {
     guard generation == self.generation else { return }
     let time = time ?? clock.now()
     let application = application
     // A late operation has been noted already.
-    if let outcome, !graph.isLate(event.index) { note(event.index, outcome, at: time, in: application) }
-    let endsBody = resources[event.index]?.operations.body != nil && graph.isBeingTornDown(event.index)
-    perform(graph.handle(event), at: time, for: application)
+    if let outcome, !graph.isLate(index) { note(index, outcome, at: time, in: application) }
+    let endsBody = resources[index]?.operations.body != nil && graph.isBeingTornDown(index)
+    perform(event(&graph), at: time, for: application)
     if endsBody { application?.tearDown.bodiesDidEnd() }
   }
 

@@ -212,9 +212,9 @@ void unixhost_emergency_stack_install(void);
 // vanish with the alternate screen.
 void unixhost_stderr_capture(void);
 
-// Restores descriptor 2, unless the program has redirected it, and writes the captured output there, within a time limit. If another job has the terminal
-// (`shows` is false), the output is kept, and written by unixhost_stderr_show or at the end of the next capture. Children
-// that were started meanwhile keep the memory as their standard error. Async-signal-safe.
+// Restores descriptor 2, unless the program has redirected it, and writes the captured output there, within a time limit. If
+// another job has the terminal (`shows` is false), the output is kept, and written by unixhost_stderr_show or at the end of the
+// next capture. Children that were started meanwhile keep the memory as their standard error. Async-signal-safe.
 void unixhost_stderr_release(bool shows);
 
 // Adds text to the captured output in memory, also while nothing is captured; any thread may call it. Returns false if
