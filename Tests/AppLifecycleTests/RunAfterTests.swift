@@ -154,7 +154,7 @@ import Testing
 
   @Test func `do not begin, and do not react, when the phase closes right before`() async throws {
     final class Delegate: ApplicationDelegate {}
-    let application = Application(delegate: Delegate())
+    let application = Application(delegate: Delegate(), configuration: .unhurried)
     let (gate, began) = (OneShot<Bool>(), OneShot<Bool>())
     let handling = application.bus.receive(Application.WillResignActive.self) { _ in _ = await gate.value }
     await application.handle(.launch)
