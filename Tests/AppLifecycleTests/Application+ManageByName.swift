@@ -21,6 +21,6 @@ extension Application {
       name, phase, indices,
       ResourceHabits(
         retry: retry, readiness: readiness, checkInterval: checkInterval, onReturn: onReturn, onError: onError),
-      acquire: acquire, run: run, check: check, release: release)
+      acquire: { HandleBox(try await acquire()) }, run: run, check: check, release: release)
   }
 }

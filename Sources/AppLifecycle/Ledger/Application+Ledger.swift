@@ -16,8 +16,10 @@ extension Application {
   ///   - entry: what has ended.
   ///   - call: the call that it is about, if its beginning was observed.
   ///   - page: where it belongs.
-  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: ApplicationLedger.PageID?) {
-    ownLedger.note(entry, on: page)
+  func note(_ entry: consuming LedgerEntry, of call: TracedCall.ID? = nil, on page: ApplicationLedger.PageID?) {
+    // Usually there is no observer, and the entry moves to its page without a copy.
+    guard !observers.isEmpty else { return ownLedger.note(entry, on: page) }
+    ownLedger.note(copy entry, on: page)
     tell(.callEnded(entry, of: call))
   }
 

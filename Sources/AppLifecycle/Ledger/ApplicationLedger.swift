@@ -21,7 +21,7 @@ internal import PubSub
   /// The largest number of pages, at least 1.
   private let limit: Int
   /// The pages, oldest first; their numbers are consecutive, and the last page has ``lastNumber``.
-  private var pages: [TransitionReport] = []
+  @exclusivity(unchecked) private var pages: [TransitionReport] = []
   private var lastNumber = 0
   private var entryCount = 0
   private var dropped = 0
@@ -68,14 +68,18 @@ internal import PubSub
   // MARK: Noting
 
   /// Adds a call that has ended to a page, unless the page has been dropped.
-  func note(_ entry: LedgerEntry, on page: PageID?) {
+  func note(_ entry: consuming LedgerEntry, on page: PageID?) {
     handlerNotes?.flush(into: self)
-    add(1, to: page) { $0.append(entry) }
+    guard let index = index(of: page) else { return }
+    pages[index].kept.append(entry)
+    didAdd(1)
   }
 
   /// Adds handlers of one notification, in the order in which they returned.
-  func note(_ handlers: [HandlerTime], step: String, on page: PageID?) {
-    add(handlers.count, to: page) { $0.append(handlers, step: step) }
+  func note(_ handlers: HandlerTimes, step: String, on page: PageID?) {
+    guard let index = index(of: page) else { return }
+    pages[index].kept.append(handlers, step: step)
+    didAdd(handlers.count)
   }
 
   /// Adds the overrun of a budget to a page, which keeps the latest ones.
@@ -105,9 +109,7 @@ internal import PubSub
 
   // MARK: Bounds
 
-  private func add(_ count: Int, to page: PageID?, _ add: (inout LedgerEntries) -> Void) {
-    guard let index = index(of: page) else { return }
-    add(&pages[index].kept)
+  private func didAdd(_ count: Int) {
     entryCount += count
     if entryCount > Self.mostEntries { forget() }
   }

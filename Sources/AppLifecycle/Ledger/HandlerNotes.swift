@@ -16,7 +16,7 @@ internal import PubSub
   private let deadline: Duration?
   private weak var application: Application?
   // Accessed for each handler; no code that runs during an access touches the list.
-  @exclusivity(unchecked) private var returned: [HandlerTime] = []
+  @exclusivity(unchecked) private var returned = HandlerTimes()
 
   init(of application: Application, _ method: String, on page: ApplicationLedger.PageID?, isTearDown: Bool) {
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
@@ -33,17 +33,15 @@ internal import PubSub
 
   /// Adds the collected handlers to the ledger, and empties the list.
   func flush(into ledger: ApplicationLedger) {
-    if returned.isEmpty { return }
-    // The list has room for every announced handler. The ledger keeps it for long, so a list less than half full is
-    // copied to the size that it needs.
-    let kept = returned.capacity > 2 * returned.count ? returned.map(\.self) : returned
-    ledger.note(kept, step: method, on: page)
-    returned = []
+    if returned.count == 0 { return }
+    // The list has room for every announced handler, and the ledger keeps it for long.
+    ledger.note(returned.compact, step: method, on: page)
+    returned = HandlerTimes()
   }
 }
 
 extension HandlerNotes: PostObserver {
-  func handlersFollow(_ count: Int) { if observers != nil, returned.isEmpty { returned.reserveCapacity(count) } }
+  func handlersFollow(_ count: Int) { if observers != nil, returned.count == 0 { returned.reserveCapacity(count) } }
 
   func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall? {
     let call = application?.callBegins(
@@ -52,12 +50,13 @@ extension HandlerNotes: PostObserver {
     return call.map { ($0.id, application?.intercepted($0)) }
   }
 
-  func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended: Duration) {
+  func handlerReturned(_ site: Unmanaged<Site>, at position: Int, began: Duration, ended: Duration) {
     var isOrdinary = observers?.isEmpty ?? false
     if let deadline, ended > deadline { isOrdinary = false }
-    if isOrdinary { return returned.append(HandlerTime(site: site, began: began, ended: ended)) }
+    if isOrdinary { return returned.append(site, began: began, ended: ended) }
     let entry = LedgerEntry(
-      .subscriber, site.subscriber, step: method, began: began, duration: ended - began, outcome: .completed)
+      .subscriber, site.takeUnretainedValue().subscriber, step: method, began: began, duration: ended - began,
+      outcome: .completed)
     application?.note(entry, on: page, isTearDown: isTearDown)
   }
 

@@ -1,12 +1,5 @@
 internal import PubSub
 
-/// The times of a call of a handler that has returned.
-struct HandlerTime: Sendable {
-  let site: Site
-  let began: Duration
-  let ended: Duration
-}
-
 /// The entries of a page, in the form in which they are noted.
 ///
 /// Most entries are handlers that have returned, and many belong to one notification. For each of them only the source
@@ -14,7 +7,7 @@ struct HandlerTime: Sendable {
 struct LedgerEntries: Sendable {
   private enum Part: Sendable {
     case entry(LedgerEntry)
-    case handlers(step: String, [HandlerTime])
+    case handlers(step: String, HandlerTimes)
 
     var count: Int { if case .handlers(_, let handlers) = self { handlers.count } else { 1 } }
     var isLate: Bool { if case .entry(let entry) = self { entry.isLate } else { false } }
@@ -25,13 +18,13 @@ struct LedgerEntries: Sendable {
 
   init(_ entries: [LedgerEntry] = []) { for entry in entries { append(entry) } }
 
-  mutating func append(_ entry: LedgerEntry) {
+  mutating func append(_ entry: consuming LedgerEntry) {
     parts.append(.entry(entry))
     count += 1
   }
 
   /// Appends handlers of one notification, in the order in which they returned.
-  mutating func append(_ handlers: [HandlerTime], step: String) {
+  mutating func append(_ handlers: HandlerTimes, step: String) {
     parts.append(.handlers(step: step, handlers))
     count += handlers.count
   }
@@ -63,11 +56,10 @@ struct LedgerEntries: Sendable {
       switch part {
       case .entry(let entry): all.append(entry)
       case .handlers(let step, let handlers):
-        for handler in handlers {
+        handlers.forEach { site, began, ended in
           all.append(
             LedgerEntry(
-              .subscriber, handler.site.subscriber, step: step, began: handler.began,
-              duration: handler.ended - handler.began, outcome: .completed))
+              .subscriber, site.subscriber, step: step, began: began, duration: ended - began, outcome: .completed))
         }
       }
     }

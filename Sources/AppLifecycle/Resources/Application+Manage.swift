@@ -78,7 +78,8 @@ extension Application {
       name, phase, dependencies,
       ResourceHabits(
         retry: retry, readiness: readiness, checkInterval: checkInterval, onReturn: onReturn, onError: onError),
-      acquire: { try await acquire(repeat (each dependency).presentValue) }, run: run, check: check, release: release)
+      acquire: { HandleBox(try await acquire(repeat (each dependency).presentValue)) }, run: run, check: check,
+      release: release)
   }
 
   /// Releases a resource for good, such as a connection whose tab was closed.
@@ -108,7 +109,7 @@ extension Application {
 
   func register<Handle: Sendable>(
     _ name: String, _ phase: LifecyclePhase, _ dependencies: [Int], _ habits: ResourceHabits,
-    acquire: @escaping @MainActor () async throws -> Handle,
+    acquire: @escaping @MainActor () async throws -> HeldHandle,
     run: (@MainActor (Handle) async throws -> Void)?, check: (@MainActor (Handle) async throws -> Void)?,
     release: @escaping @MainActor (Handle) async throws -> Void
   ) throws(ResourceError) -> ManagedResource<Handle> {
@@ -116,11 +117,10 @@ extension Application {
     let resource = ManagedResource<Handle>(
       name: name, phase: phase, index: manager.nextIndex, owner: manager, tasks: tasks)
     let operations = ResourceOperations(
-      name: name, holding: resource.holding,
-      acquire: { ManagedResource<Handle>.boxed(try await acquire()) },
-      release: { try await release(ManagedResource<Handle>.unboxed($0)) })
-    if let run { operations.run = { handle in try await run(ManagedResource<Handle>.unboxed(handle)) } }
-    if let check { operations.check = { handle in try await check(ManagedResource<Handle>.unboxed(handle)) } }
+      name: name, holding: resource.holding, acquire: acquire,
+      release: { try await release($0.unboxed(as: Handle.self)) })
+    if let run { operations.run = { handle in try await run(handle.unboxed(as: Handle.self)) } }
+    if let check { operations.check = { handle in try await check(handle.unboxed(as: Handle.self)) } }
     operations.habits = habits
     manager.add(operations, while: phase, after: dependencies.unique)
     return resource

@@ -41,7 +41,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   /// ``Application/ResourceDidChange`` with the status ``ResourceStatus/releasing``, which is posted just before, the
   /// property still has the handle. Code that must not use a broken handle until then asks ``ResourceLease/isValid``,
   /// or ``untilHeld(isolation:)``.
-  public var current: Handle? { holding.handle.map(Self.unboxed) }
+  public var current: Handle? { holding.handle?.unboxed(as: Handle.self) }
 
   /// The handle of the resource, or an error if the resource is not held.
   ///
@@ -61,7 +61,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   }
 
   private func value(of handle: HeldHandle?) throws(ResourceError) -> Handle {
-    if let handle { return Self.unboxed(handle) }
+    if let handle { return handle.unboxed(as: Handle.self) }
     guard holding.wasReleased else { throw .notHeld(name) }
     perform { $0.wasUsedAfterRelease($1) }
     throw .released(name)
@@ -88,7 +88,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   public func untilHeld(isolation: isolated (any Actor)? = #isolation) async throws -> Handle {
     while true {
       try Task.checkCancellation()
-      if let handle = holding.heldHandle { return Self.unboxed(handle) }
+      if let handle = holding.heldHandle { return handle.unboxed(as: Handle.self) }
       if holding.isForgotten { throw ResourceError.unmanaged(name) }
       if let failure = holding.failure { throw failure }
       let wait = OneShot<Bool>()
@@ -115,7 +115,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   /// - Parameter error: the error that broke the resource; ``ResourceHealth/lastError`` and the ledger show it.
   public func invalidate(because error: any Error) {
     guard let lease = holding.lease, holding.invalidate(lease, because: String(describing: error)) else { return }
-    perform { $0.didInvalidate($1, lease: lease) }
+    holding.leaseDidChange?(holding, lease)
   }
 
   /// Acquires the resource now, if it waits for its next attempt or has failed for good.
@@ -127,12 +127,6 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
     holding.noteRetry()
     perform { $0.retryNow($1) }
   }
-
-  /// Returns a handle in a box that hides its type.
-  static func boxed(_ handle: Handle) -> HeldHandle { HandleBox(handle) }
-
-  /// Returns the handle from a box that ``boxed(_:)`` of this type has created.
-  static func unboxed(_ box: HeldHandle) -> Handle { unsafeDowncast(box, to: HandleBox<Handle>.self).handle }
 }
 
 /// The status of a managed resource.

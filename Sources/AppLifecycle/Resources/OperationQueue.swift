@@ -30,12 +30,13 @@ internal import Scheduling
   private let tasks: TaskStarter
   /// Weak, because the performer retains the queue.
   private weak var performer: (any OperationPerformer)?
-  private var queue: [Int] = []
-  private var head = 0
+  // Each operation accesses these, and no access calls code that accesses them again.
+  @exclusivity(unchecked) private var queue: [Int] = []
+  @exclusivity(unchecked) private var head = 0
   /// The spare task that waits for the main actor; nil if there is none.
   private var spare: Worker?
   /// The worker of each running operation, by the operation's number.
-  private var running: [Worker?] = []
+  @exclusivity(unchecked) private var running: [Worker?] = []
   /// Whether a worker runs inline in its caller, which handles the remaining operations when the worker suspends.
   private var isPerformingNow = false
   /// Whether added operations wait for ``performNow()``, which the caller guarantees.

@@ -59,6 +59,8 @@ struct ResourceHabits {
 /// The data of a resource outside the graph.
 @MainActor final class Resource {
   let operations: ResourceOperations
+  let holding: ResourceHolding
+  let isBody: Bool
   let phase: LifecyclePhase
   /// Whether it was registered while a process ran, or depends on a resource that was.
   let isOfProcess: Bool
@@ -96,12 +98,15 @@ struct ResourceHabits {
 
   init(operations: ResourceOperations, phase: LifecyclePhase, since: Duration, isOfProcess: Bool) {
     (self.operations, self.phase, self.since, self.isOfProcess) = (operations, phase, since, isOfProcess)
+    (holding, isBody) = (operations.holding, operations.body != nil)
   }
 
-  func operationIsDecided(at time: Duration, on page: ApplicationLedger.PageID?) {
+  func operationIsDecided(at time: Duration, in application: Application?) {
     (operationBegan, operationHasBegun, isCutShort, call, intercepted) = (time, false, false, nil, nil)
     operation += 1
-    self.page = page
+    page = application?.ownLedger.page
+    transition = application?.transitions.traced
+    waitsForProcess = application?.processTime.isHeld ?? false
   }
 
   func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }

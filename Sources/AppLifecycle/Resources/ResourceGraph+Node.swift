@@ -18,7 +18,7 @@ extension ResourceGraph {
     var heldDependencies = 0
     /// The number of busy dependents that have not let go; the resource is not released while there are any.
     var busyDependents = 0
-    var status = ResourceStatus.idle
+    var status = Status.idle
     /// The position, in `dependencies`, of the one for which it waits; nil while it waits for none.
     var missing: Int?
     /// The number of failures in a row: failed acquires, and breaks soon after an acquire.
@@ -42,5 +42,19 @@ extension ResourceGraph {
 
     /// Whether it must be released although its phase is open.
     var isLeaving: Bool { isBroken || isStale || isRemoved || leavingDependencies > 0 }
+  }
+  /// The status of a resource in the graph; what it waits for is ``Node/missing``.
+  enum Status: Hashable {
+    case idle, acquiring, held, releasing
+    case retrying(failures: Int)
+    case failed(failures: Int)
+
+    /// Whether a resource with this status is held, being acquired or being released.
+    var isBusy: Bool {
+      switch self {
+      case .acquiring, .held, .releasing: true
+      case .idle, .retrying, .failed: false
+      }
+    }
   }
 }

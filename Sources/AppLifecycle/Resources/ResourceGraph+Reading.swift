@@ -1,10 +1,20 @@
 // Queries of the driver to the graph.
 
 extension ResourceGraph {
-  func status(of index: Int) -> ResourceStatus { nodes[index].status }
+  func status(of index: Int) -> Status { nodes[index].status }
 
   /// Whether a held resource is ready; every body and resource that needs no readiness is.
   func isReady(_ index: Int) -> Bool { nodes[index].isReady }
+
+  /// Whether a resource has failed for good.
+  func hasFailed(_ index: Int) -> Bool { if case .failed = nodes[index].status { true } else { false } }
+
+  func hasAnyFailed(_ indices: [Int]) -> Bool { indices.contains { hasFailed($0) } }
+
+  /// Whether a resource is being acquired, or has been acquired and is not ready.
+  func isBecomingHeld(_ index: Int) -> Bool {
+    nodes[index].status == .acquiring || (nodes[index].status == .held && !nodes[index].isReady)
+  }
 
   /// Whether every resource whose phase is open is held and ready.
   ///
@@ -60,15 +70,5 @@ extension ResourceGraph {
   /// Whether a tear-down waits for the operation of a resource; a held resource waits for the operation of another one.
   func isAwaited(_ index: Int) -> Bool {
     !isWanted(index) && nodes[index].status.isBusy && nodes[index].status != .held && !nodes[index].isLate
-  }
-}
-
-extension ResourceStatus {
-  /// Whether a resource with this status is held, being acquired or being released.
-  var isBusy: Bool {
-    switch self {
-    case .acquiring, .held, .releasing: true
-    case .idle, .retrying, .waiting, .failed: false
-    }
   }
 }

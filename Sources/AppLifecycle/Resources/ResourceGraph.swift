@@ -207,7 +207,7 @@ struct ResourceGraph {
     case .failed:
       nodes[index].failures = 0
       return settle(index, .idle)
-    case .idle, .waiting, .acquiring, .held, .releasing: return []
+    case .idle, .acquiring, .held, .releasing: return []
     }
   }
 
@@ -316,7 +316,7 @@ struct ResourceGraph {
 
 extension ResourceGraph {
   /// Handles the end of an operation, and begins the next operations of the resource and its neighbors.
-  private mutating func settle(_ index: Int, _ status: ResourceStatus) -> [Action] {
+  private mutating func settle(_ index: Int, _ status: Status) -> [Action] {
     nodes[index].isAcquireCancelled = false
     setStatus(index, status)
     return collectActions { graph in
@@ -327,7 +327,7 @@ extension ResourceGraph {
     }
   }
 
-  private mutating func setStatus(_ index: Int, _ status: ResourceStatus) {
+  private mutating func setStatus(_ index: Int, _ status: Status) {
     let (former, wasUsable) = (nodes[index].status, nodes[index].isUsable)
     let wasAwaited = isAwaited(index)
     nodes[index].status = status
@@ -384,7 +384,7 @@ extension ResourceGraph {
     case .held where !isKept && mayBeReleased(index) && nodes[index].busyDependents == 0:
       setStatus(index, .releasing)
       actions.append(.release(index))
-    case .acquiring, .held, .releasing, .retrying, .failed, .waiting: break
+    case .acquiring, .held, .releasing, .retrying, .failed: break
     }
   }
 
@@ -400,9 +400,8 @@ extension ResourceGraph {
   ///
   /// Handlers and bodies of a lingering phase may use held resources, so these stay. Bodies end first.
   private func mayBeReleased(_ index: Int) -> Bool {
-    let node = nodes[index]
-    return node.isRemoved || !lingeringPhases.contains(node.phase)
-      || (node.isBody && endingPhases.contains(node.phase))
+    nodes[index].isRemoved || !lingeringPhases.contains(nodes[index].phase)
+      || (nodes[index].isBody && endingPhases.contains(nodes[index].phase))
   }
 
   private mutating func setMissing(_ index: Int, _ missing: Int?) {
@@ -419,8 +418,7 @@ extension ResourceGraph {
     let start = nodes[index].missing ?? 0
     for step in dependencies.indices {
       let position = (start + step) % dependencies.count
-      let dependency = nodes[dependencies[position]]
-      if !dependency.isUsable || dependency.isLeaving { return position }
+      if !nodes[dependencies[position]].isUsable || nodes[dependencies[position]].isLeaving { return position }
     }
     return nil
   }

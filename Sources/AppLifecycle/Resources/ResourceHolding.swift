@@ -3,7 +3,12 @@ internal import Scheduling
 internal import Synchronization
 
 /// The base class of a box that hides the type of its handle.
-class HeldHandle: @unchecked Sendable {}
+class HeldHandle: @unchecked Sendable {
+  /// Returns the handle, whose type must be that of the ``HandleBox``.
+  final func unboxed<Handle: Sendable>(as _: Handle.Type) -> Handle {
+    unsafeDowncast(self, to: HandleBox<Handle>.self).handle
+  }
+}
 
 /// A box for a handle of one type.
 final class HandleBox<Handle: Sendable>: HeldHandle, @unchecked Sendable {
@@ -64,6 +69,9 @@ final class ResourceHolding: @unchecked Sendable {
   /// The waits for the resource to be held; guarded by the lock, and apart from the state, which readers copy.
   @exclusivity(unchecked) private var waits: [OneShot<Bool>] = []
 
+  /// Called on any thread when code has invalidated a lease or declared it ready; set before the first lease begins.
+  @exclusivity(unchecked) var leaseDidChange: (@Sendable (_ holding: ResourceHolding, _ lease: Int) -> Void)?
+
   private let observed = LazyObservationRegistrar()
   /// Whether the program has read the handle or the status, so that each change costs more.
   var isObserved: Bool { observed.isUsed }
@@ -74,41 +82,32 @@ final class ResourceHolding: @unchecked Sendable {
     return presentHandle
   }
   /// The handle, read without notifying Observation; for use inside the package.
-  var presentHandle: HeldHandle? { read.handle }
-  var wasReleased: Bool { read.wasReleased }
+  var presentHandle: HeldHandle? { withState { $0.handle } }
+  var wasReleased: Bool { withState { $0.wasReleased } }
   /// The status, read without notifying Observation.
-  var presentStatus: ResourceStatus { read.status }
+  var presentStatus: ResourceStatus { withState { $0.status } }
   /// Observable.
   var status: ResourceStatus {
     observed.access(self, \.status)
-    return read.status
+    return presentStatus
   }
   /// The number of the valid lease; nil if there is none.
-  var lease: Int? {
-    let state = read
-    return state.lasts ? state.lease : nil
-  }
+  var lease: Int? { withState { $0.lasts ? $0.lease : nil } }
 
-  private var read: State {
-    var read = State()
-    lock.withLock { read = state }
-    return read
-  }
-
-  private func change<Result>(_ body: (inout State) -> Result) -> Result {
+  private func withState<Result>(_ body: (inout State) -> Result) -> Result {
     var result: Result?
     lock.withLock { result = body(&state) }
     return result!
   }
 
   /// Whether a body was cancelled for good.
-  var isCancelled: Bool { read.isCancelled }
+  var isCancelled: Bool { withState { $0.isCancelled } }
 
-  func cancel() { change { $0.isCancelled = true } }
+  func cancel() { withState { $0.isCancelled = true } }
 
   /// Begins a lease, and returns its number.
   func beginLease() -> Int {
-    change { state in
+    withState { state in
       state.lease += 1
       (state.lasts, state.reason, state.isDeclaredReady) = (true, nil, false)
       return state.lease
@@ -116,13 +115,13 @@ final class ResourceHolding: @unchecked Sendable {
   }
 
   /// Ends a lease whose acquire failed.
-  func endLease() { change { $0.lasts = false } }
+  func endLease() { withState { $0.lasts = false } }
 
-  func isValid(_ lease: Int) -> Bool { change { $0.lease == lease && $0.lasts && $0.reason == nil } }
+  func isValid(_ lease: Int) -> Bool { withState { $0.lease == lease && $0.lasts && $0.reason == nil } }
 
   /// Invalidates a lease; returns false if it is not valid, or was invalidated before.
   func invalidate(_ lease: Int, because reason: String) -> Bool {
-    change { state in
+    withState { state in
       guard state.lease == lease, state.lasts, state.reason == nil else { return false }
       state.reason = reason
       return true
@@ -131,17 +130,17 @@ final class ResourceHolding: @unchecked Sendable {
 
   /// Declares a lease ready; returns false if it is not valid, or was declared ready before.
   func declareReady(_ lease: Int) -> Bool {
-    change { state in
+    withState { state in
       guard state.lease == lease, state.lasts, state.reason == nil, !state.isDeclaredReady else { return false }
       state.isDeclaredReady = true
       return true
     }
   }
 
-  func isDeclaredReady(_ lease: Int) -> Bool { change { $0.lease == lease && $0.isDeclaredReady } }
+  func isDeclaredReady(_ lease: Int) -> Bool { withState { $0.lease == lease && $0.isDeclaredReady } }
 
   /// The reason of the invalidation of the lease; nil if it was not invalidated.
-  func reason(of lease: Int) -> String? { change { $0.lease == lease ? $0.reason : nil } }
+  func reason(of lease: Int) -> String? { withState { $0.lease == lease ? $0.reason : nil } }
 
   /// Stores a handle, or nil when the process has vanished, which releases nothing.
   func hold(_ handle: HeldHandle?) { _ = exchange(handle, wasReleased: false, lasts: handle != nil) }
@@ -169,32 +168,32 @@ final class ResourceHolding: @unchecked Sendable {
   // MARK: Waiting
 
   /// The handle while the resource has the status *held* and was not invalidated, read without notifying Observation.
-  var heldHandle: HeldHandle? { read.heldHandle }
+  var heldHandle: HeldHandle? { withState { $0.heldHandle } }
 
   /// Whether the resource is no longer managed.
-  var isForgotten: Bool { read.isForgotten }
+  var isForgotten: Bool { withState { $0.isForgotten } }
 
   /// Whether the resource belongs to a process that has ended; only code of that process still uses it.
-  var isOfEndedProcess: Bool { read.isOfEndedProcess }
+  var isOfEndedProcess: Bool { withState { $0.isOfEndedProcess } }
 
   /// Notes that the process of the resource has ended.
-  func noteEndOfProcess() { change { $0.isOfEndedProcess = true } }
+  func noteEndOfProcess() { withState { $0.isOfEndedProcess = true } }
 
   /// The error that ends a wait; nil while the application may still acquire the resource.
-  var failure: ResourceError? { read.givenUp?.error }
+  var failure: ResourceError? { withState { $0.givenUp }?.error }
 
   /// Sets or clears the failure that ends waits.
   func setGivenUp(_ givenUp: GivenUp?) {
-    change { $0.givenUp = givenUp }
+    withState { $0.givenUp = givenUp }
     if givenUp != nil { endWaits() }
   }
 
   /// Lets new waits for this resource, and for those that depend on it, wait again, because it is tried again.
-  func noteRetry() { if let givenUp = read.givenUp, givenUp.holding === self { givenUp.noteRetry() } }
+  func noteRetry() { if let givenUp = withState({ $0.givenUp }), givenUp.holding === self { givenUp.noteRetry() } }
 
   /// Adds a wait, which ends when the resource is held, given up or no longer managed.
   func add(_ wait: OneShot<Bool>) {
-    let isOver = change { state in
+    let isOver = withState { state in
       if state.isForgotten || state.givenUp?.error != nil || state.heldHandle != nil { return true }
       waits.append(wait)
       return false
@@ -206,7 +205,7 @@ final class ResourceHolding: @unchecked Sendable {
 
   /// Ends all waits, because the resource is no longer managed.
   func forget() {
-    change { $0.isForgotten = true }
+    withState { $0.isForgotten = true }
     endWaits()
   }
 

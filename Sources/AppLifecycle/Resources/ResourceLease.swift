@@ -12,10 +12,8 @@ internal import PubSub
 ///       await connection.close()
 ///     }
 public struct ResourceLease: Sendable {
-  let holding: ResourceHolding
   let number: Int
-  private let didInvalidate: @Sendable () -> Void
-  private let becameReady: @Sendable () -> Void
+  private let holding: ResourceHolding
 
   /// The lease of the resource whose `acquire`, `run` or `check` closure runs in this task, or has started it.
   ///
@@ -23,13 +21,7 @@ public struct ResourceLease: Sendable {
   /// `application.task` and in a detached task.
   public static var current: ResourceLease? { AwaitedRun.bound?.lease }
 
-  init(
-    _ number: Int, of holding: ResourceHolding, didInvalidate: @escaping @Sendable () -> Void,
-    becameReady: @escaping @Sendable () -> Void
-  ) {
-    (self.number, self.holding) = (number, holding)
-    (self.didInvalidate, self.becameReady) = (didInvalidate, becameReady)
-  }
+  init(_ number: Int, of holding: ResourceHolding) { (self.number, self.holding) = (number, holding) }
 
   /// Whether the lease is valid: the release has not begun, and the lease has not been invalidated.
   public var isValid: Bool { holding.isValid(number) }
@@ -41,12 +33,14 @@ public struct ResourceLease: Sendable {
   ///
   /// - Parameter error: the error that broke the resource; ``ResourceHealth/lastError`` and the ledger show it.
   public func invalidate(because error: any Error) {
-    if holding.invalidate(number, because: String(describing: error)) { didInvalidate() }
+    if holding.invalidate(number, because: String(describing: error)) { holding.leaseDidChange?(holding, number) }
   }
 
   /// Declares that the resource or body of this lease is ready; see ``Readiness/declared(within:)``.
   ///
   /// Any thread may call it, also while the acquire is still running. A second call has no effect, nor has a call after
   /// the release has begun.
-  public func declareReady() { if holding.declareReady(number) { becameReady() } }
+  public func declareReady() {
+    if holding.declareReady(number) { holding.leaseDidChange?(holding, number) }
+  }
 }

@@ -7,7 +7,7 @@ extension ResourceManager {
   /// The condition of each resource, in order of registration; without bodies.
   var health: [ResourceHealth] {
     graph.order.compactMap { index in
-      guard let resource = resources[index], resource.operations.body == nil, !graph.isRemoved(index) else {
+      guard let resource = resources[index], !resource.isBody, !graph.isRemoved(index) else {
         return nil
       }
       return health(of: index, resource)
@@ -24,33 +24,39 @@ extension ResourceManager {
   }
 
   private func status(of index: Int) -> ResourceStatus {
-    guard let missing = graph.missingDependency(of: index), let dependency = resources[missing] else {
-      let status = graph.status(of: index)
-      return status == .held && !graph.isReady(index) ? .acquiring : status
+    if let missing = graph.missingDependency(of: index), let dependency = resources[missing] {
+      return .waiting(for: dependency.operations.name)
     }
-    return .waiting(for: dependency.operations.name)
+    return switch graph.status(of: index) {
+    case .idle: .idle
+    case .acquiring, .held: graph.isBecomingHeld(index) ? .acquiring : .held
+    case .releasing: .releasing
+    case .retrying(let failures): .retrying(failures: failures)
+    case .failed(let failures): .failed(failures: failures)
+    }
   }
 
   func announce(_ changes: [Int], at time: Duration, to application: Application?) {
-    // A resource that has been acquired, and is not ready, has the status that it had before.
-    let changes = changes.filter { index in
-      guard let resource = resources[index] else { return false }
-      return status(of: index) != .acquiring || resource.operations.holding.presentStatus != .acquiring
+    // A resource that has been acquired, and is not ready, has the status that it had before. Loops, because a closure
+    // on the main actor that the standard library calls looks at its executor each time.
+    var unchanged: [Int] = []
+    for index in changes where graph.isBecomingHeld(index) {
+      if resources[index]?.holding.presentStatus == .acquiring { unchanged.append(index) }
     }
     var idle: [ResourceOperations] = []
-    for index in changes {
+    for index in changes where !unchanged.contains(index) {
       guard let resource = resources[index] else { continue }
       let status = status(of: index)
       resource.since = time
-      resource.operations.holding.setStatus(status)
+      resource.holding.setStatus(status)
       if status == .idle, resource.operations.becameIdle != nil { idle.append(resource.operations) }
     }
     application?.resourcesDidChange()
     // These closures may release an owner, whose deinitializer may call the application.
     for operations in idle { operations.becameIdle?() }
     guard let application, application.bus.hasSubscribers(Application.ResourceDidChange.self) else { return }
-    for index in changes {
-      guard let resource = resources[index], resource.operations.body == nil else { continue }
+    for index in changes where !unchanged.contains(index) {
+      guard let resource = resources[index], !resource.isBody else { continue }
       // If another resource has this name now, an event with the name would be about that resource.
       if graph.isRemoved(index), self.index(named: resource.operations.name) != nil { continue }
       application.resourceDidChange(health(of: index, resource))

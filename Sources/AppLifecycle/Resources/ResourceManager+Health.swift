@@ -9,7 +9,7 @@ extension ResourceManager {
       let handle = operations.holding.presentHandle
     else { return }
     let interval = max(operations.habits.checkInterval, .milliseconds(1))
-    let lent = self.lease(lease.number, of: index, operations.holding)
+    let lent = ResourceLease(lease.number, of: operations.holding)
     let generation = generation
     // A check on which others wait does not wait itself.
     let isAwaited = operations.habits.readiness == .checked
@@ -72,7 +72,7 @@ extension ResourceManager {
   /// Breaks a held resource or body, which is then tried again after a wait, however long it was held.
   func breakHeld(_ index: Int, _ lease: HeldLease, because reason: String, failures: Int) {
     guard let resource = resources[index], resource.lease === lease,
-      resource.operations.holding.invalidate(lease.number, because: reason)
+      resource.holding.invalidate(lease.number, because: reason)
     else { return }
     invalidate(index, because: reason, failures: failures)
   }
@@ -108,7 +108,7 @@ extension ResourceManager {
     lease.checkTimer = nil
     lease.hasFailedCheck = true
     let error = ResourceError.checkTimedOut(resource.operations.name, after: interval)
-    if resource.operations.holding.invalidate(lease.number, because: error.description) {
+    if resource.holding.invalidate(lease.number, because: error.description) {
       didInvalidate(index, lease: lease.number)
     }
     lease.cancelCheck()

@@ -8,7 +8,7 @@ extension ResourceManager {
     guard let resource = resources[index], case let operations = resource.operations, let body = operations.run,
       let handle = operations.holding.presentHandle
     else { return }
-    let lent = self.lease(lease.number, of: index, operations.holding)
+    let lent = ResourceLease(lease.number, of: operations.holding)
     let generation = generation
     lease.startLoop { [scope] closing in
       let run = AwaitedRun(of: scope, generation: generation, lease: lent, closing: closing)
@@ -49,7 +49,7 @@ extension ResourceManager {
     guard let application, let resource = resources[index] else { return nil }
     return application.interceptedCall(
       LedgerEntry(
-        resource.operations.body == nil ? .resource : .runBody, resource.operations.source,
+        !resource.isBody ? .resource : .runBody, resource.operations.source,
         step: stepOfLoop(resource).rawValue, began: began, duration: .zero, outcome: .completed),
       isLongRunning: true)
   }
@@ -59,7 +59,7 @@ extension ResourceManager {
     guard let resource = resources[index], resource.lease === lease, graph.status(of: index) == .held else {
       return false
     }
-    return resource.operations.body == nil || graph.isWanted(index)
+    return !resource.isBody || graph.isWanted(index)
   }
 
   /// Whether the lease is that of a body whose first run is due although its phase closes.
@@ -98,10 +98,10 @@ extension ResourceManager {
     }
     if resource.operations.isOver?() ?? false {
       // An owner that only its run held is gone by now; its choice to end the application counts all the same.
-      if case .shutDown(let status) = reaction, !resource.operations.holding.isCancelled {
+      if case .shutDown(let status) = reaction, !resource.holding.isCancelled {
         sequel = .shutDown(status: status)
         shutDown(status, after: resource)
-      } else if !isReturn || reaction != .rest && !resource.operations.holding.isCancelled {
+      } else if !isReturn || reaction != .rest && !resource.holding.isCancelled {
         // A return is not expected where another run was to follow.
         sequel = .over
       }
@@ -116,7 +116,7 @@ extension ResourceManager {
       sequel = graph.isWanted(index) ? next : .close
     case .invalidate:
       sequel = graph.isWanted(index) ? .invalidate : .close
-      if resource.operations.holding.invalidate(lease.number, because: reason) {
+      if resource.holding.invalidate(lease.number, because: reason) {
         didInvalidate(index, lease: lease.number)
       }
     case .shutDown(let status):
@@ -164,7 +164,7 @@ extension ResourceManager {
     _ resource: Resource, _ lease: HeldLease, _ error: any Error, began: Duration, isInTime: Bool
   ) {
     let text = String(describing: error)
-    if resource.operations.body != nil, isInTime {
+    if resource.isBody, isInTime {
       // The entry about the end of the body has the error.
       lease.errorOfEnd = text
     } else {
@@ -176,7 +176,7 @@ extension ResourceManager {
   }
 
   private func stepOfLoop(_ resource: Resource) -> CallStep {
-    resource.operations.body == nil ? .run : .body(while: resource.phase)
+    !resource.isBody ? .run : .body(while: resource.phase)
   }
 
   /// - Returns: what follows: the next run, or the break of the resource after the last retry.
@@ -186,7 +186,7 @@ extension ResourceManager {
     guard let resource = resources[index] else { return .rest }
     let policy = policy(of: resource)
     lease.loopFailures = time >= policy.resetAfter ? 1 : lease.loopFailures + 1
-    if resource.operations.body == nil, let maximum = policy.maximumRetries, lease.loopFailures > maximum {
+    if !resource.isBody, let maximum = policy.maximumRetries, lease.loopFailures > maximum {
       breakHeld(index, lease, because: reason, failures: lease.loopFailures)
       return .invalidate
     }

@@ -23,12 +23,12 @@ extension ResourceManager {
       clearTimer(of: index)
       didEnd(index, generation) { $0.didFailToAcquire(index) }
     case .acquiring:
-      let lease = lease(operations.holding.beginLease(), of: index, operations.holding)
-      let run = begin(index, lease: lease)
+      let lease = ResourceLease(operations.holding.beginLease(), of: operations.holding)
+      let run = begin(index, resource, lease: lease, in: application)
       do {
         let handle =
           resource.intercepted == nil
-          ? try await HandlerContext.with(run, operations.acquire)
+          ? try await HandlerContext.$current.withValue(.within(run)) { try await operations.acquire() }
           : try await acquireInside(resource.intercepted, operations, run)
         didAcquire(index, handle, lease.number, run)
       } catch {
@@ -43,13 +43,13 @@ extension ResourceManager {
         if let handle, resource.intercepted != nil {
           try await releaseInside(resource.intercepted, operations, handle, run)
         } else if let handle {
-          try await HandlerContext.with(run) { try await operations.release(handle) }
+          try await HandlerContext.$current.withValue(.within(run)) { try await operations.release(handle) }
         }
         didRelease(index, nil, run)
       } catch {
         didRelease(index, error, run)
       }
-    case .idle, .waiting, .held, .retrying, .failed: break
+    case .idle, .held, .retrying, .failed: break
     }
   }
 
@@ -68,35 +68,25 @@ extension ResourceManager {
     try await HandlerContext.with(run) { try await intercepted.run { try await operations.release(handle) } }
   }
 
-  private func begin(_ index: Int, lease: ResourceLease? = nil) -> AwaitedRun {
-    resources[index]?.operationBegins(at: clock.now())
-    callBegins(index)
+  private func begin(
+    _ index: Int, _ resource: Resource, lease: ResourceLease? = nil, in application: Application?
+  ) -> AwaitedRun {
+    resource.operationBegins(at: clock.now())
+    if let application { callBegins(index, resource, in: application) }
     return AwaitedRun(of: scope, generation: generation, lease: lease)
   }
 
   // MARK: Acquiring
 
-  func lease(_ number: Int, of index: Int, _ holding: ResourceHolding) -> ResourceLease {
-    ResourceLease(number, of: holding) { [tasks, weak self] in
-      tasks.startOnMainActor { [weak self] in
-        if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
-      }
-    } becameReady: { [tasks, weak self] in
-      tasks.startOnMainActor { [weak self] in
-        if let self, manages(holding, at: index) { didDeclareReady(index, lease: number) }
-      }
-    }
-  }
-
   private func didAcquire(_ index: Int, _ handle: HeldHandle, _ number: Int, _ run: AwaitedRun) {
     run.isOver = true
-    guard run.generation == generation, let operations = resources[index]?.operations else { return }
+    guard run.generation == generation, let resource = resources[index] else { return }
     clearTimer(of: index)
     let time = clock.now()
     let lease = HeldLease(number: number, began: running.now())
-    resources[index]?.lease = lease
-    operations.holding.hold(handle)
-    if operations.run == nil {
+    resource.lease = lease
+    resource.holding.hold(handle)
+    if resource.operations.run == nil {
       didBecomeHeld(index, lease, run, at: time)
     } else {
       // Begin the loop before dependent resources are acquired, because they may need it.
@@ -111,24 +101,21 @@ extension ResourceManager {
     startChecks(index, lease)
     setReadinessDeadline(of: index, lease)
     didDeclareReady(index, lease: lease.number)
-    if resources[index]?.operations.holding.reason(of: lease.number) != nil {
-      didInvalidate(index, lease: lease.number)
-    }
+    didInvalidate(index, lease: lease.number)
   }
 
   private func didFailToAcquire(_ index: Int, _ error: any Error, _ run: AwaitedRun) {
     run.isOver = true
-    guard run.generation == generation else { return }
+    guard run.generation == generation, let resource = resources[index] else { return }
     clearTimer(of: index)
     let isCancelled = graph.isAcquireCancelled(index)
     let text = String(describing: error)
-    resources[index]?.operations.holding.endLease()
-    if !isCancelled { resources[index]?.lastError = text }
-    let source = resources[index]?.operations.source
+    resource.holding.endLease()
+    if !isCancelled { resource.lastError = text }
     didEnd(index, generation, isCancelled ? .cancelled : .failed(text)) { $0.didFailToAcquire(index) }
     // A cancelled acquire has to throw, so its error is no failure.
-    guard !isCancelled, let source else { return }
-    application?.report(error, of: source, .acquire, hasRecipient: true, isToldByEvent: true)
+    if isCancelled { return }
+    application?.report(error, of: resource.operations.source, .acquire, hasRecipient: true, isToldByEvent: true)
   }
 
   // MARK: Releasing
@@ -140,44 +127,44 @@ extension ResourceManager {
     let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
     // A body that has ended with an error after its release was decided is an entry, too.
-    resource.endsLoop = resource.lease.map { $0.isRunning || $0.errorOfEnd != nil } ?? false
-    let run = begin(index)
-    setDeadline(of: index)
-    let handle = resource.operations.holding.take()
+    resource.endsLoop = if let lease = resource.lease { lease.isRunning || lease.errorOfEnd != nil } else { false }
+    let application = application
+    let run = begin(index, resource, in: application)
+    setDeadline(of: index, in: application)
+    let handle = resource.holding.take()
     // A body that was cancelled for good is cancelled without being asked.
-    let isHurried = isQuick || (resource.operations.body != nil && graph.isRemoved(index))
+    let isHurried = isQuick || (resource.isBody && graph.isRemoved(index))
     if let lease = resource.lease { clearReadinessDeadline(lease) }
     return (run, handle, waits: resource.lease?.end(isHurried: isHurried) ?? false)
   }
 
   private func didRelease(_ index: Int, _ error: (any Error)?, _ run: AwaitedRun) {
     run.isOver = true
-    guard run.generation == generation else { return }
+    guard run.generation == generation, let resource = resources[index] else { return }
     clearTimer(of: index)
     var outcome = LedgerEntry.Outcome.completed
-    if let text = resources[index]?.lease?.errorOfEnd { outcome = .failed(text) }
-    resources[index]?.lease = nil
-    let source = resources[index]?.operations.source
+    if let text = resource.lease?.errorOfEnd { outcome = .failed(text) }
+    resource.lease = nil
     if let error {
       // The resource counts as released nevertheless, and will be acquired again.
       let text = String(describing: error)
-      resources[index]?.lastError = text
+      resource.lastError = text
       outcome = error.isFailure ? .failed(text) : .cancelled
     }
     let isFailure = error?.isFailure ?? false
     didEnd(index, generation, outcome) { $0.didRelease(index) }
-    if isFailure, let error, let source { application?.report(error, of: source, .release) }
+    if isFailure, let error { application?.report(error, of: resource.operations.source, .release) }
   }
 
   // MARK: Deadlines
 
   /// Sets the deadline of a release or a cancelled acquire that no budget covers: the budget of didEnterBackground from
   /// now.
-  func setDeadline(of index: Int) {
+  func setDeadline(of index: Int, in application: Application?) {
     guard let application, let resource = resources[index] else { return }
     if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
     let deadline = running.instant(after: application.configuration.didEnterBackgroundBudget)
-    let (holding, operation) = (resource.operations.holding, resource.operation)
+    let (holding, operation) = (resource.holding, resource.operation)
     resources[index]?.timer = deadlines?.set(deadline) { [tasks, weak self, weak holding] in
       tasks.startOnMainActor { [weak self, weak holding] in
         if let self, let holding { operationIsLate(operation, of: index, holding) }
@@ -192,7 +179,7 @@ extension ResourceManager {
   }
 
   private func operationIsLate(_ operation: Int, of index: Int, _ holding: ResourceHolding) {
-    guard let resource = resources[index], resource.operations.holding === holding, resource.operation == operation,
+    guard let resource = resources[index], resource.holding === holding, resource.operation == operation,
       resource.timer != nil, let application
     else { return }
     resources[index]?.timer = nil
@@ -201,13 +188,13 @@ extension ResourceManager {
     if !graph.isLate(index) {
       note(index, .overran, at: clock.now(), in: application)
       graph.markLate(index)
-      let release = resource.operations.body == nil ? BudgetOverrun.Operation.release : .end
+      let release = !resource.isBody ? BudgetOverrun.Operation.release : .end
       application.operationIsLate(
         resource.operations.name, graph.status(of: index) == .acquiring ? .acquire : release, on: resource.page)
     }
     abandon(index)
     giveUpLate()
-    if resource.operations.body != nil { application.tearDown.bodiesDidEnd() }
+    if resource.isBody { application.tearDown.bodiesDidEnd() }
   }
 
   /// Cancels a late operation, and stops waiting for its loop.
@@ -216,7 +203,7 @@ extension ResourceManager {
   private func abandon(_ index: Int) {
     queue?.cancel(index)
     guard graph.status(of: index) == .releasing, let resource = resources[index] else { return }
-    if resource.operations.body == nil {
+    if !resource.isBody {
       resource.lease?.abandon()
     } else {
       resource.lease?.cancel()
@@ -254,7 +241,7 @@ extension ResourceManager {
   func didInvalidate(_ index: Int, lease number: Int) {
     // During the acquire nothing happens: `didBecomeHeld` checks for an invalidation.
     guard let resource = resources[index], let lease = resource.lease, lease.number == number,
-      let reason = resource.operations.holding.reason(of: number), graph.status(of: index) == .held
+      let reason = resource.holding.reason(of: number), graph.status(of: index) == .held
     else { return }
     let time = running.now() - lease.began
     // Whatever the policy says, a resource that breaks at once is not acquired again at once. The same applies if its
@@ -268,7 +255,7 @@ extension ResourceManager {
     guard let resource = resources[index] else { return }
     let now = clock.now()
     resources[index]?.lastError = reason
-    if resource.operations.body == nil { noteEvent(.invalidate, of: resource, began: now, .failed(reason)) }
+    if !resource.isBody { noteEvent(.invalidate, of: resource, began: now, .failed(reason)) }
     perform(graph.invalidate(index, failures: failures))
   }
 

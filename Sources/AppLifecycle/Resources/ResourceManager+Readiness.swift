@@ -17,7 +17,7 @@ extension ResourceManager {
   /// Handles a declaration, which may have come before the end of the acquire; has no effect if none is due.
   func didDeclareReady(_ index: Int, lease number: Int) {
     guard let resource = resources[index], let lease = resource.lease, lease.number == number,
-      case .declared = resource.operations.habits.readiness, resource.operations.holding.isDeclaredReady(number)
+      case .declared = resource.operations.habits.readiness, resource.holding.isDeclaredReady(number)
     else { return }
     didBecomeReady(index, lease)
   }
@@ -27,7 +27,7 @@ extension ResourceManager {
   /// A check may end when its resource is gone, and another one with a lease of the same number has the index.
   func didBecomeReady(_ index: Int, _ lease: HeldLease) {
     guard let resource = resources[index], resource.lease === lease, graph.status(of: index) == .held,
-      !graph.isReady(index), resource.operations.holding.isValid(lease.number)
+      !graph.isReady(index), resource.holding.isValid(lease.number)
     else { return }
     clearReadinessDeadline(lease)
     perform(graph.didBecomeReady(index))

@@ -29,6 +29,8 @@ internal import Scheduling
   /// Whether the application returns to the foreground, so that all operations of the tear-down are hurried, also later
   /// ones.
   var isHurried = false
+  /// Whether any resource was given up, or depends on one that was.
+  private var knowsFailures = false
   /// Whether a tear-down waited for an operation after the latest actions.
   private var wasAwaited = false
   /// The application, which is notified of changes and of the durations of operations.
@@ -36,7 +38,7 @@ internal import Scheduling
   /// The timers on the application's clock.
   var deadlines: Deadlines?
   /// The callers that wait until every needed resource is held.
-  private var holdWaiters: [UnsafeContinuation<[ResourceHealth], Never>] = []
+  @exclusivity(unchecked) private var holdWaiters: [UnsafeContinuation<[ResourceHealth], Never>] = []
 
   init(
     tasks: TaskStarter, clock: ClockHandle, running: ClockHandle? = nil, retry: RetryPolicy, seed: UInt64?,
@@ -60,7 +62,7 @@ internal import Scheduling
 
   /// Whether the resource at an index is the one with this holding, and is still managed.
   func manages(_ holding: ResourceHolding, at index: Int) -> Bool {
-    index < resources.count && resources[index]?.operations.holding === holding && !graph.isRemoved(index)
+    index < resources.count && resources[index]?.holding === holding && !graph.isRemoved(index)
   }
 
   @discardableResult
@@ -71,6 +73,13 @@ internal import Scheduling
         || dependencies.contains { resources[$0]?.isOfProcess == true })
     let index = graph.nextIndex
     if index == resources.count { resources.append(new) } else { resources[index] = new }
+    operations.holding.leaseDidChange = { [tasks, weak self] holding, lease in
+      tasks.startOnMainActor { [weak self] in
+        guard let self, manages(holding, at: index) else { return }
+        didInvalidate(index, lease: lease)
+        didDeclareReady(index, lease: lease)
+      }
+    }
     let isBody = operations.body != nil
     let (_, actions) = graph.add(
       while: phase, after: dependencies,
@@ -89,11 +98,10 @@ internal import Scheduling
   /// Releases a resource for good, and frees its name at once.
   func remove(_ index: Int) {
     guard let resource = resources[index] else { return }
-    let isBody = resource.operations.body != nil
     // This also cancels a body that was only asked to end.
-    if isBody { resource.lease?.cancel() } else { indices[resource.operations.name] = nil }
+    if resource.isBody { resource.lease?.cancel() } else { indices[resource.operations.name] = nil }
     perform(graph.remove(index))
-    if !isBody { application?.resourcesDidChange() }
+    if !resource.isBody { application?.resourcesDidChange() }
   }
 
   /// Returns the names of the managed resources and bodies that depend on a resource, after removing bodies that are
@@ -201,7 +209,7 @@ internal import Scheduling
 
   /// Whether a resource has failed for good, and no code has asked for another attempt.
   private func isGivenUp(_ index: Int) -> Bool {
-    if case .failed = graph.status(of: index) { resources[index]?.givenUp?.error != nil } else { false }
+    graph.hasFailed(index) && resources[index]?.givenUp?.error != nil
   }
 
   /// Ends the waits for resources that were given up, and for those that depend on them.
@@ -210,17 +218,17 @@ internal import Scheduling
   /// - Complexity: linear in the number of neighbors; linear in that of all resources if one of them was given up.
   private func updateFailures(after changes: [Int]) {
     func mayMatter(_ index: Int) -> Bool {
-      if case .failed = graph.status(of: index) { return true }
-      return resources[index]?.givenUp != nil
+      graph.hasFailed(index) || resources[index]?.givenUp != nil
         || graph.nodes[index].dependencies.contains { resources[$0]?.givenUp != nil }
     }
-    guard changes.contains(where: mayMatter) else { return }
+    guard knowsFailures || graph.hasAnyFailed(changes), changes.contains(where: mayMatter) else { return }
+    var isAnyLeft = false
     // Dependencies come before their dependents.
     for index in graph.order {
       guard let resource = resources[index] else { continue }
-      let holding = resource.operations.holding
+      let holding = resource.holding
       var failure = graph.nodes[index].dependencies.lazy.compactMap { self.resources[$0]?.givenUp }.first
-      if case .failed = graph.status(of: index) {
+      if graph.hasFailed(index) {
         let isKnown = resource.givenUp?.holding === holding
         failure =
           isKnown
@@ -230,10 +238,12 @@ internal import Scheduling
           application?.shutDown(status: status, cause: LifecycleCause(.end, of: resource.operations.name))
         }
       }
+      isAnyLeft = isAnyLeft || failure != nil
       guard failure !== resource.givenUp else { continue }
       resource.givenUp = failure
       holding.setGivenUp(failure)
     }
+    knowsFailures = isAnyLeft
   }
 
   func loseProcess() {
@@ -252,7 +262,7 @@ internal import Scheduling
         lease.abandon()
       }
       resources[index]?.lease = nil
-      resource.operations.holding.hold(nil)
+      resource.holding.hold(nil)
     }
     perform(graph.forgetRemoved())
   }
@@ -265,7 +275,7 @@ internal import Scheduling
     // Dependents come after their dependencies.
     for index in graph.order.reversed() {
       guard let resource = resources[index], resource.isOfProcess else { continue }
-      resource.operations.holding.noteEndOfProcess()
+      resource.holding.noteEndOfProcess()
       remove(index)
     }
   }
@@ -279,8 +289,7 @@ internal import Scheduling
     let changes = graph.takeChanges()
     if !actions.isEmpty || !changes.isEmpty {
       let time = time ?? clock.now()
-      let page = application?.ownLedger.page
-      for action in actions { perform(action, at: time, on: page) }
+      for action in actions { perform(action, at: time, for: application) }
       updateFailures(after: changes)
       announce(changes, at: time, to: application)
       // Forget resources after the announcement of their last change.
@@ -293,12 +302,10 @@ internal import Scheduling
     serveHoldWaiters()
   }
 
-  private func perform(_ action: ResourceGraph.Action, at time: Duration, on page: ApplicationLedger.PageID?) {
+  private func perform(_ action: ResourceGraph.Action, at time: Duration, for application: Application?) {
     switch action {
     case .acquire(let index), .release(let index):
-      resources[index]?.operationIsDecided(at: time, on: page)
-      resources[index]?.transition = application?.transitions.traced
-      resources[index]?.waitsForProcess = application?.processTime.isHeld ?? false
+      resources[index]?.operationIsDecided(at: time, in: application)
       queue?.add(index)
     case .retry(let index, let failures):
       let delay = delay(of: index, afterFailures: failures)
@@ -310,7 +317,7 @@ internal import Scheduling
       queue?.cancel(index)
       // Its dependencies stay held until the acquire has ended, so report an acquire that ignores its cancellation. One
       // with a lease has ended, and only its loop has not begun.
-      if resources[index]?.lease == nil { setDeadline(of: index) }
+      if resources[index]?.lease == nil { setDeadline(of: index, in: application) }
     case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
     case .forget: break
     }
@@ -334,7 +341,7 @@ internal import Scheduling
     let application = application
     // A late operation has been noted already.
     if let outcome, !graph.isLate(index) { note(index, outcome, at: time, in: application) }
-    let endsBody = resources[index]?.operations.body != nil && graph.isBeingTornDown(index)
+    let endsBody = resources[index]?.isBody == true && graph.isBeingTornDown(index)
     perform(event(&graph), at: time, for: application)
     if endsBody { application?.tearDown.bodiesDidEnd() }
   }
@@ -342,8 +349,7 @@ internal import Scheduling
   func note(
     _ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration, in application: Application?
   ) {
-    guard let application, let resource = resources[index] else { return }
-    guard let step = stepInLedger(index) else { return }
+    guard let application, let resource = resources[index], let step = stepInLedger(index, resource) else { return }
     application.note(
       resource.entry(step, outcome, at: time), of: resource.call, on: resource.page, isTearDown: !graph.isWanted(index))
   }
@@ -351,24 +357,22 @@ internal import Scheduling
   /// The name of the running operation in the ledger; nil if the ledger does not list it.
   ///
   /// Of a body the ledger lists only its end, and only if it ran until then.
-  private func stepInLedger(_ index: Int) -> CallStep? {
-    guard let resource = resources[index] else { return nil }
+  private func stepInLedger(_ index: Int, _ resource: Resource) -> CallStep? {
     let isAcquired = graph.status(of: index) == .acquiring
-    if resource.operations.body != nil, isAcquired || !resource.endsLoop { return nil }
+    if resource.isBody, isAcquired || !resource.endsLoop { return nil }
     return isAcquired ? .acquire : .release
   }
 
   /// Reports to observers that an operation has begun.
-  func callBegins(_ index: Int) {
-    guard let application, application.describesCalls, let resource = resources[index], let step = stepInLedger(index)
-    else { return }
+  func callBegins(_ index: Int, _ resource: Resource, in application: Application) {
+    guard application.describesCalls, let step = stepInLedger(index, resource) else { return }
     // Call observers before changing `resources`, because they may read it.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
     guard let call = application.callBegins(entry, in: resource.transition) else { return }
-    resources[index]?.call = call.id
+    resource.call = call.id
     // A body runs inside the call of its loop.
-    if resource.operations.body == nil { resources[index]?.intercepted = application.intercepted(call) }
+    if !resource.isBody { resource.intercepted = application.intercepted(call) }
     // The time of observers does not count toward the operation.
-    resources[index]?.operationBegins(at: clock.now())
+    resource.operationBegins(at: clock.now())
   }
 }

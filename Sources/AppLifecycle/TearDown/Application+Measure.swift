@@ -48,9 +48,8 @@ extension Application {
 
   /// Notes a call that has ended; in a tear-down, the call is noted as an overrun if the deadline passed during it.
   func note(
-    _ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: ApplicationLedger.PageID?, isTearDown: Bool
+    _ entry: consuming LedgerEntry, of call: TracedCall.ID? = nil, on page: ApplicationLedger.PageID?, isTearDown: Bool
   ) {
-    var entry = entry
     if isTearDown, tearDown.blames(entry) { entry.outcome = .overran }
     note(entry, of: call, on: page)
   }

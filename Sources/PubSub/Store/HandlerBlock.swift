@@ -41,14 +41,15 @@ struct HandlerBlock {
       guard entry.word & UInt64(PUBSUB_REGISTERED) != 0, let info = entry.info else { return nil }
       return Unmanaged.fromOpaque(info).takeUnretainedValue()
     }
-    var site: Site {
+    /// The site, which lives at least as long as a post is at the handler.
+    var site: Unmanaged<Site> {
       let info = entry.info.unsafelyUnwrapped
       if entry.word & UInt64(PUBSUB_REGISTERED) != 0 {
-        return Unmanaged<Registration>.fromOpaque(info)._withUnsafeGuaranteedRef { $0.site }
+        return Unmanaged<Registration>.fromOpaque(info)._withUnsafeGuaranteedRef { .passUnretained($0.site) }
       }
-      return Unmanaged.fromOpaque(info).takeUnretainedValue()
+      return .fromOpaque(info)
     }
-    var subscriber: EventBus.Subscriber { site.subscriber }
+    var subscriber: EventBus.Subscriber { site._withUnsafeGuaranteedRef { $0.subscriber } }
   }
 
   let base: UnsafeMutablePointer<pubsub_block>

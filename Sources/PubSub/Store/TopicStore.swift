@@ -24,8 +24,8 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   ///
   /// A link compares these numbers, because threads that post at the same time reach it in any order.
   private var changes = 0
-  /// Whether the type is ``WeaklyKept``, so that the store keeps a weak copy of the event.
-  private let isWeaklyKept = E.self is any WeaklyKept.Type
+  /// The type if it is ``WeaklyKept``: the store keeps a weak copy of the event.
+  private let weaklyKept = E.self as? any WeaklyKept.Type
 
   deinit {
     if hasLatest { place.deinitialize(count: 1) }
@@ -44,12 +44,15 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   override func keepLatest(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: (Int) -> Void)
   {
     guard isSticky else { return body(0) }
-    let event = event.assumingMemoryBound(to: E.self)
-    let kept = subject == nil ? nil : keptEvent(event, subject)
     // What is replaced is released after the lock: a deinitializer may call the bus.
     var released: [any AnyObject & Sendable] = []
     withTwoPlaces { new, former in
-      if isWeaklyKept { initializeWeakly(new, event) } else { new.initialize(to: event.pointee) }
+      if let weaklyKept {
+        initializeWeakly(new, event, as: weaklyKept)
+      } else {
+        new.initialize(to: event.assumingMemoryBound(to: E.self).pointee)
+      }
+      let kept = subject == nil ? nil : keptEvent(new, subject)
       var hadLatest = false
       underStickyLock {
         changes += 1
@@ -109,18 +112,19 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
 
   @inline(never)
   private func keptEvent(_ event: UnsafePointer<E>, _ subject: (any AnyObject & Sendable)?) -> KeptEvent? {
-    subject.map { KeptEvent(isWeaklyKept ? weakened(event.pointee) : event.pointee, from: $0) }
+    subject.map { KeptEvent(event.pointee, from: $0) }
   }
 
+  /// Initializes memory with the weak copy of an event; `W` is `E`, so no cast is needed.
   @inline(never)
-  private func initializeWeakly(_ place: UnsafeMutablePointer<E>, _ event: UnsafePointer<E>) {
-    place.initialize(to: weakened(event.pointee))
+  private func initializeWeakly<W: WeaklyKept>(
+    _ place: UnsafeMutableRawPointer, _ event: UnsafeRawPointer, as type: W.Type
+  ) {
+    place.initializeMemory(as: type, to: event.assumingMemoryBound(to: type).pointee.weakened())
   }
-
-  private func weakened(_ event: E) -> E { (event as? any WeaklyKept)?.weakened() as? E ?? event }
 
   private func strengthened(_ event: E) -> E? {
-    guard isWeaklyKept, let weak = event as? any WeaklyKept else { return event }
+    guard weaklyKept != nil, let weak = event as? any WeaklyKept else { return event }
     return weak.strengthened() as? E
   }
 

@@ -84,8 +84,9 @@ private final class ReportObserver: PostObserver {
 
   func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall? { nil }
 
-  func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended end: Duration) {
-    ended.append((position, .init(subscriber: site.subscriber, outcome: .delivered, duration: end - began)))
+  func handlerReturned(_ site: Unmanaged<Site>, at position: Int, began: Duration, ended end: Duration) {
+    ended.append(
+      (position, .init(subscriber: site.takeUnretainedValue().subscriber, outcome: .delivered, duration: end - began)))
   }
 
   func deliveryEnded(_ delivery: ObservedDelivery) {

@@ -20,11 +20,16 @@ package struct HandlerContext: Sendable {
     return run == nil && work == nil ? nil : HandlerContext(run: run, work: work)
   }
 
-  /// Runs a piece of work: a wait inside `body` is a wait of that work and of the enclosing handler, if there is one.
+  /// The context of a piece of work: a wait inside it is a wait of that work and of the enclosing handler, if there is one.
+  package static func within(_ work: any AwaitedWork) -> HandlerContext {
+    HandlerContext(run: current?.run, work: work)
+  }
+
+  /// Runs a piece of work in its context.
   @MainActor package static func with<Result>(
     _ work: any AwaitedWork, _ body: @MainActor () async throws -> Result
   ) async rethrows -> Result {
-    try await $current.withValue(HandlerContext(run: current?.run, work: work)) { try await body() }
+    try await $current.withValue(within(work)) { try await body() }
   }
 
   /// Runs `body` in a context that was read elsewhere.

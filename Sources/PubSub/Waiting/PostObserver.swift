@@ -19,8 +19,8 @@ package protocol PostObserver: AnyObject {
   /// Reports that a synchronous handler has returned, if its beginning was not reported.
   ///
   /// By far the most frequent report, so it has few parameters: an `ObservedDelivery` would cost more than the
-  /// handler's call.
-  func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended: Duration)
+  /// handler's call. The site is valid during this call.
+  func handlerReturned(_ site: Unmanaged<Site>, at position: Int, began: Duration, ended: Duration)
 
   /// Reports any other outcome of a delivery.
   func deliveryEnded(_ delivery: ObservedDelivery)
