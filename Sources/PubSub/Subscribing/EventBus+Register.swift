@@ -32,7 +32,7 @@ extension EventBus {
     _ handler: @escaping @Sendable (any Event) throws -> Void
   ) {
     var wildcard = Wildcard(registration: registration, name: name, body: handler)
-    if let first = FirstCall(once: once) {
+    if let first = FirstCall.ifNeeded(once: once) {
       first.registration = registration
       wildcard.body = { event in if first.begin() { try handler(event) } }
     }

@@ -25,7 +25,7 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
-    let first = FirstCall(once: once)
+    let first = FirstCall.ifNeeded(once: once)
     var called = handler
     if let first { called = { if first.begin() { try handler($0) } } }
     return register(type, from: subject, priority, label, fileID, line, once: first, .of(called))
@@ -53,7 +53,7 @@ extension EventBus {
     line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
     // With a replay alone the subscription needs no registration.
-    let first = FirstCall(once: once, replays: replay.isLatest)
+    let first = FirstCall.ifNeeded(once: once, replays: replay.isLatest)
     var called = handler
     if let first { called = { if first.begin() { try handler($0) } } }
     let subscription = register(
@@ -90,7 +90,7 @@ extension EventBus {
     _ handler: @escaping @Sendable (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let first = FirstCall(once: once)
+    let first = FirstCall.ifNeeded(once: once)
     var called = handler
     if let first { called = { if first.begin() { try handler($0, $1) } } }
     return register(type, once: first, Registration.makeOwned(details, in: core, called))
@@ -123,7 +123,7 @@ extension EventBus {
     line: Int = #line, _ handler: @escaping @MainActor (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let first = FirstCall(once: once, replays: replay.isLatest)
+    let first = FirstCall.ifNeeded(once: once, replays: replay.isLatest)
     var called = handler
     if let first { called = { if first.begin() { try handler($0, $1) } } }
     let subscription = register(

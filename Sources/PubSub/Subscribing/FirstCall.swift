@@ -8,12 +8,13 @@ final class FirstCall: @unchecked Sendable {
   private let endsSubscription: Bool
   private let begun = Atomic(false)
 
+  private init(endsSubscription: Bool) { self.endsSubscription = endsSubscription }
+
   /// Makes the object; nil for a subscription that needs none.
   ///
-  /// Without `once` it limits nothing: it only notes whether a post came before the replay.
-  init?(once: Bool, replays: Bool = false) {
-    if !once, !replays { return nil }
-    endsSubscription = once
+  /// Not a failable initializer, which would allocate the object before it returns nil.
+  static func ifNeeded(once: Bool, replays: Bool = false) -> FirstCall? {
+    once || replays ? FirstCall(endsSubscription: once) : nil
   }
 
   /// Whether a post has come before the replay: subscribing releases what cancelled subscribers had captured, and code that runs
