@@ -242,10 +242,11 @@ bool pubsub_is_read(const void *memory, size_t size) {
 
 /// Returns whether a post is at one of the handlers, which have been cancelled.
 ///
-/// The writer asks, passes a barrier, and looks. A post announces its next handler, looks for a request, erases and reports it
-/// (report_move), and then looks at the handler's function. The writer's first call, with `asks`, asks each post that it finds. Its
-/// second call counts only posts that were asked: any other post announced the handler later, or erased the request before it looks
-/// at the function, and finds the handler cancelled.
+/// The writer cancels, passes a barrier, asks, passes another, and looks. A post announces its next handler, looks for a request,
+/// erases and reports it (report_move), and then looks at the handler's function. The writer's first call, with `asks`, asks each
+/// post that it finds. Its second call counts only posts that were asked: any other post announced the handler later, or erased the
+/// request before it looks at the function, and finds the handler cancelled. Without the first barrier a post could find it living,
+/// and then erase the request by a store that the processor has held back.
 static bool runs(const void *const *handlers, long count, bool asks) {
     bool found = false;
     for (pubsub_record *record = first_record(); record; record = record->next) {
@@ -323,7 +324,7 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
     pubsub_frame *frame = &record->frames[depth];
     frame->topic = topic;
     frame->subject = subject;
-    // Forgets a request that reached this frame after its earlier post had ended.
+    // Forgets a request that reached this frame after its earlier post had ended: this post would report for nothing.
     __atomic_store_n(&frame->reports_move, 0, __ATOMIC_RELAXED);
     frame->block = reads ? pubsub_protect(&frame->at[0], &topic->root) : NULL;
     // No thread waits for the topic's address. It is not NULL, which would mean that no post is under way.
@@ -369,14 +370,11 @@ void pubsub_leave(pubsub_record *record, long depth) {
     if (PUBSUB_UNLIKELY(record->ceiling != 0) && depth == 0) helpers.report_refusal(record);
 }
 
-/// Calls a handler; calls one with an owner without a function in between.
-PUBSUB_INLINE void *call_handler(const pubsub_handler *handler, const void *function, const void *event) {
+/// Calls a handler with an owner without a function in between; inlined into the loop below.
+__attribute__((always_inline)) void *pubsub_call_announced(
+    const void *function, const pubsub_handler *handler, const void *event) {
     if (function == (const void *)&call_with_owner) return call_owned(event, handler->context);
     return pubsub_call(function, handler->context, event);
-}
-
-void *pubsub_call_announced(const void *function, const pubsub_handler *handler, const void *event) {
-    return call_handler(handler, function, event);
 }
 
 __attribute__((noinline)) static void report(
@@ -386,7 +384,7 @@ __attribute__((noinline)) static void report(
 }
 
 /// Calls the handlers from one up to another, in order. Where there are no owners, no function is compared with that of
-/// owners: it would cost a plain handler a tenth of its call.
+/// owners: it would cost a handler a tenth of its call.
 ///
 /// When it returns, the frame still announces the last handler: the caller moves on.
 PUBSUB_INLINE void call_in_order(
@@ -396,7 +394,7 @@ PUBSUB_INLINE void call_in_order(
     PUBSUB_ALIGNED_LOOP for (;;) {
         const void *function = pubsub_function_of(handler);
         PUBSUB_HOOK("deliver: call a handler");
-        void *error = has_owners ? call_handler(handler, function, event) : pubsub_call(function, handler->context, event);
+        void *error = has_owners ? pubsub_call_announced(function, handler, event) : pubsub_call(function, handler->context, event);
         if (PUBSUB_UNLIKELY(error != NULL)) report(frame, handler, event, error);
         handler++;
         // One pointer. The compiler would make it a base and an index, which do not stay in registers across the call.
@@ -406,7 +404,7 @@ PUBSUB_INLINE void call_in_order(
     }
 }
 
-/// Not inlined, so that it takes no registers from the loop of plain handlers.
+/// Not inlined, so that it takes no registers from the loop for handlers without owners.
 __attribute__((noinline)) static void call_owned_in_order(
     pubsub_frame *frame, const pubsub_handler *handler, const pubsub_handler *end, const void *event) {
     call_in_order(frame, handler, end, event, true);

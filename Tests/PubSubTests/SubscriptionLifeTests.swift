@@ -332,6 +332,17 @@ import Testing
     withExtendedLifetime(subscription) {}
     #expect(log.all == ["1"])
   }
+
+  @Test func `Rule 20: a subject that is also the wider one gets each event once`() {
+    let (bus, subject) = (EventBus(), Thing())
+    var iterator = bus.events(Tick.self, from: subject).makeAsyncIterator()
+    let subscription = bus.subscribe(to: Tick.self, from: subject) { [log] tick in log.add("\(tick.number)") }
+    bus.post(Tick(number: 1), from: subject, within: subject) {}
+    bus.post(Tick(number: 2), from: Thing(), within: subject) {}
+    withExtendedLifetime((subscription, subject)) {}
+    #expect(log.all == ["1", "2"])
+    #expect((1...3).map { _ in iterator.nextIfHeld()?.number } == [1, 2, nil])
+  }
 }
 
 @Suite struct `Names of events` {

@@ -37,7 +37,7 @@ PUBSUB_INLINE void *_Nullable pubsub_call(const void *function, void *_Nullable 
     return error;
 }
 
-/// Does nothing. It replaces the function of a cancelled handler, so that the loop of a plain delivery needs no check for cancellation.
+/// Does nothing. It replaces the function of a cancelled handler, so that the loop that calls handlers needs no check for it.
 __attribute__((swiftcall)) void pubsub_cancelled_function(
     const void *event, __attribute__((swift_context)) void *_Nullable context);
 
@@ -78,7 +78,7 @@ typedef struct pubsub_entry {
 
 /// The handler's context is a receiver, which holds events: a mailbox, or the buffer of a sequence.
 #define PUBSUB_ASYNCHRONOUS 1
-/// `info` is a registration, which the block retains.
+/// `info` is a registration. It is retained once, for all copies of the entry, until the handler is cancelled and does not run.
 #define PUBSUB_REGISTERED 2
 
 /// Handlers in the order of delivery, and after them a pubsub_entry for each.
@@ -142,8 +142,7 @@ typedef struct pubsub_topic pubsub_topic;
 typedef struct pubsub_frame {
     /// What the post is at in each block that it reads: the handler that it is about to call or that runs, or another address
     /// in the block. Word 0 is for the block of the type, 1 for that of the post's subject, and 2 for that of an object to which the
-    /// subject belongs, as a scene to its session. Word 3 is the table of subjects. Other threads read these words, and read and set
-    /// `reports_move`.
+    /// subject belongs, as a scene to its session. Word 3 is the table of subjects.
     const void *_Nullable at[4];
     /// The block of the type; NULL if it has none.
     const pubsub_block *_Nullable block;
@@ -231,7 +230,8 @@ void pubsub_barrier(void);
 /// Returns whether a post has announced an address in this memory; the caller has run a barrier since it made the memory
 /// unreachable.
 bool pubsub_is_read(const void *memory, size_t size);
-/// Returns whether a post is at one of these cancelled handlers, which then calls pubsub_helpers.housekeep as it moves on.
+/// Returns whether a post is at one of these cancelled handlers, which then calls pubsub_helpers.housekeep as it moves on; the
+/// caller has run a barrier since it cancelled them.
 bool pubsub_runs(const void *_Nonnull const *_Nonnull handlers, long count);
 
 // MARK: Topics
@@ -288,7 +288,7 @@ void pubsub_move_on(pubsub_frame *frame, const void *_Nullable *_Nonnull slot);
 void pubsub_post(const void *event, pubsub_topic *topic, const void *_Nullable subject);
 /// Calls the first handlers in a frame's block, in order, for a post to a topic without receivers.
 void pubsub_call_first(pubsub_frame *frame, long count, const void *event);
-/// Calls a handler that has been announced. Returns the error that it threw, or NULL.
+/// Calls a handler that has been announced; returns the error that it threw, or NULL.
 void *_Nullable pubsub_call_announced(const void *function, const pubsub_handler *handler, const void *event);
 
 /// The Swift functions that C calls. They are set once and never change.

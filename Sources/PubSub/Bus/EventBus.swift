@@ -17,7 +17,7 @@ internal import Scheduling
 /// event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
-  /// The address of the core's word of the same name, kept here too: it saves a post one load.
+  /// The address of the word that points to the table of topics (``BusCore/tableWord``), kept here too: it saves a post one load.
   private nonisolated(unsafe) let tableWord: BusCore.TableWord
   let tasks: TaskStarter
 
@@ -61,6 +61,7 @@ extension EventBus {
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   /// - Complexity: linear in the number of subscribers that receive the event.
   public func post<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+    // Looks in one cell only, where nearly every topic is; the whole search is out of line.
     guard let topic = BusCore.topicAtOnce(of: E.self, in: tableWord) else {
       return Posting.postOutOfLine(event, on: core, from: subject)
     }
@@ -173,7 +174,7 @@ extension EventBus {
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned; main-actor events are
   /// posted on the main actor.
   ///
-  /// Subscriptions to `wider`, an object to which the subject belongs, receive the event too.
+  /// Subscriptions to `wider`, an object to which the subject belongs (or the subject itself), receive the event too, once.
   ///
   /// The post ends after `whenOver`, and may then release what cancelled handlers captured. `whenOver` is not called if the
   /// post is refused, or if it is the first one of a type and nothing can receive it. Returns the number of the change of the latest

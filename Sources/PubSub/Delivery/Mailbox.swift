@@ -73,7 +73,7 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
   private let tasks: TaskStarter
   /// The priority of the code that subscribed.
   private let priority: TaskPriority
-  /// The ``SharedObject`` of the code that subscribed; weak, because the object may keep the bus alive.
+  /// The `Application.shared` of the code that subscribed, in a test (``SharedObject``); weak, as it may keep the bus alive.
   private let shared: WeakReference?
   private weak let bus: EventBus?
   private let isOnce: Bool

@@ -21,7 +21,7 @@ struct MailboxState {
   var queue: EventQueue
   /// Whether there is a task, or one must be started.
   private var hasTask = false
-  /// Whether the start of a task is reserved: a post wakes every receiver, and one call of `wake` must start the task.
+  /// Whether a task must be started; several posts may call `wake` for it, and the first call takes the reservation.
   private var mustStartTask = false
   private var isClosed = false
   private let isOnce: Bool

@@ -18,7 +18,7 @@ class Receiver: @unchecked Sendable {
 
   /// Refuses new events from now on.
   ///
-  /// A mailbox drops those that it holds; the iterators of a sequence still return them.
+  /// A mailbox drops those that it holds; the iterator of a sequence still returns them.
   func close() { preconditionFailure("a subclass must override this method") }
 
   var mailbox: AnyMailbox? { nil }
@@ -35,7 +35,7 @@ class Receiver: @unchecked Sendable {
 enum HoldPurpose {
   /// No post waits for the event.
   case posted
-  /// No post waits for the event, but no bound may drop it.
+  /// A post waits, but not for this receiver: a sequence, or a handler that waits for the poster. No bound drops the event.
   case promised
   /// A post waits for the delivery of the event.
   case awaited(AwaitedDelivery)

@@ -2,7 +2,7 @@ internal import CPubSub
 internal import Scheduling
 internal import Synchronization
 
-/// The record of a subscription that is not plain: its owner, its subject, its priority, its store, and its receiver.
+/// What the bus knows of a subscription that is not plain: its owner, its subject, its priority, its store, and its receiver.
 ///
 /// The ``EventBus/Subscription`` keeps it alive, and so does each store entry of its handler.
 final class Registration: @unchecked Sendable {
@@ -71,10 +71,10 @@ final class Registration: @unchecked Sendable {
   /// Whether the owner or the subject has been released, so that no event will be delivered any more.
   var isExpired: Bool { isExpired { _ in } }
 
-  /// Returns whether the owner or the subject has been released; passes those that were found to `keep`.
+  /// Returns whether the owner or the subject has been released; passes those that still exist to `keep`.
   ///
-  /// A caller that holds a lock keeps them until after it: the check retains them, and its release may be the last.
-  func isExpired(keeping keep: (any AnyObject & Sendable) -> Void) -> Bool {
+  /// The look retains them. A caller that holds a lock keeps them until after it, because this reference may become the last one.
+  func isExpired(releasingLater keep: (any AnyObject & Sendable) -> Void) -> Bool {
     func isGone(_ reference: ObjectReference?) -> Bool {
       guard let reference else { return false }
       guard let object = reference.object else { return true }
@@ -93,7 +93,6 @@ final class Registration: @unchecked Sendable {
   /// Ends the subscription: a post has found that the owner has been released, and the handler does not get the event.
   func ownerIsGone() {
     cancel()
-    // Last: `cancel` may run code that posts.
     Posting.noteUnheard()
   }
 

@@ -24,8 +24,8 @@ enum SelfReport: Comparable {
 
   /// Whether the bus may post a report of this kind here.
   ///
-  /// - Parameter cause: the `insideReport` of the failure or refusal to report, because the handler that led to it may have
-  ///   returned. The reports around the present code count, too.
+  /// - Parameter cause: the `insideReport` of a failure that is to be reported, or that no subscriber received: the handler
+  ///   that threw may have returned. The reports around the present code count, too.
   /// - Returns: false if a report of this kind, or of one further down the list, led here.
   func mayBePosted(causedBy cause: SelfReport? = nil) -> Bool {
     guard let last = Self.last(cause, Self.enclosing) else { return true }

@@ -1,7 +1,7 @@
 internal import CPubSub
 internal import Scheduling
 
-// What a bus tells of its posts: tracers, `Undelivered`, and the errors of the program's code.
+// What a bus reports: events that no subscriber received, and the errors of the program's code.
 
 extension EventBus {
   /// Reports an error of the program's code, and posts it.
@@ -49,7 +49,7 @@ extension BusCore {
     }
   }
 
-  /// Reports the failure of a handler; with nil as `insideReport`, it is the kind of the event's own type.
+  /// Reports the failure of a handler that ran inside a `report`; if that is nil, the type of its event may be one.
   func reportFailure(
     _ error: any Error, of subscriber: EventBus.Subscriber, with event: (any EventBus.Event)?,
     in type: (any EventBus.Event.Type)?, inside report: SelfReport? = nil, hasRecipient: Bool = false,

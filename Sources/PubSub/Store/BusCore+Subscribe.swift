@@ -108,7 +108,7 @@ extension BusCore {
 
   /// Adds a handler to a store; returns false if its owner or subject has been released, so that it was not added.
   ///
-  /// An owner can subscribe in its own deinitializer, and a wildcard is added to stores that are made later.
+  /// An owner may subscribe in its own deinitializer, and a wildcard is added to stores made after its owner is gone.
   @discardableResult
   private func insert(
     _ handler: pubsub_handler, _ registration: Registration, into store: HandlerStore, _ released: inout Released
@@ -116,7 +116,7 @@ extension BusCore {
     let entry = HandlerBlock.Entry(registration, isAsynchronous: handler.function == pubsub_receiving())
     let subject = registration.subject
     if let subject { released.add(subject) }
-    if registration.isExpired(keeping: { released.add($0) }) {
+    if registration.isExpired(releasingLater: { released.add($0) }) {
       released.add(Captured(by: handler, entry))
       return false
     }
@@ -185,19 +185,16 @@ extension BusCore {
 extension BusCore {
   var listings: [EventBus.Listing] {
     withLock { released in
+      func isExpired(_ one: Registration) -> Bool { one.isExpired(releasingLater: { released.add($0) }) }
       let typed = stores.flatMap { store in
         store.living.compactMap { entry -> (UInt64, EventBus.Listing)? in
           // A wildcard is in every matching store; list it once, below.
-          if let registration = entry.registration,
-            registration.store == nil || registration.isExpired(keeping: { released.add($0) })
-          {
-            return nil
-          }
+          if let registration = entry.registration, registration.store == nil || isExpired(registration) { return nil }
           let priority = EventBus.Priority(rawValue: entry.priority)
           return (entry.id, .init(subscriber: entry.subscriber, eventName: store.name, priority: priority))
         }
       }
-      let everywhere = wildcards.filter { !$0.registration.isExpired(keeping: { released.add($0) }) }.map { wildcard in
+      let everywhere = wildcards.filter { !isExpired($0.registration) }.map { wildcard in
         let registration = wildcard.registration
         let listing = EventBus.Listing(
           subscriber: registration.subscriber, eventName: wildcard.name, priority: registration.priority)

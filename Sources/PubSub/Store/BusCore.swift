@@ -17,7 +17,7 @@ final class BusCore: @unchecked Sendable {
   private let endIdleIsDue = Atomic<Bool>(false)
   /// Whether there is a watcher: a tracer or a subscription to `Undelivered`.
   private let watched = Atomic<Bool>(false)
-  /// Whether there is a watcher or a wildcard, so that the first post of a type is of interest, too.
+  /// Whether there is a watcher or a wildcard, so that the first post of a type may have a recipient, too.
   let seesEveryPost = Atomic<Bool>(false)
   /// The closures that are called with every post, in order; they do not count as subscribers.
   let tracers = Guarded<[(id: ObjectIdentifier, body: @Sendable (any EventBus.Event) -> Void)]>([])
@@ -130,10 +130,10 @@ extension BusCore {
 // MARK: - Topics
 
 extension BusCore {
-  /// Returns the topic of a type; nil before the first subscription to it or post of it.
+  /// Returns the topic of a type; nil if no subscription or post has made it yet.
   @inline(__always)
   static func topic(of type: Any.Type, in table: TableWord) -> UnsafeMutablePointer<pubsub_topic>? {
-    guard let cells = pubsub_load(table)?.assumingMemoryBound(to: pubsub_table.self) else { return nil }
+    let cells = pubsub_load(table).unsafelyUnwrapped.assumingMemoryBound(to: pubsub_table.self)
     return pubsub_find(cells, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
@@ -168,7 +168,8 @@ extension BusCore {
       return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)
     }
     let store = TopicStore<E>(description, in: self)
-    // Not `shouldBeWatched`, which a new tracer changes before it has this lock: `followWatchers` then changes all stores together.
+    // Not `shouldBeWatched`: a tracer leaves its list before it has this lock. If another one enters then, `followWatchers` finds
+    // no change, and would never set the flag of a store that was made in between.
     if isWatched { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
@@ -201,7 +202,7 @@ extension BusCore {
       guard untilSweep <= 0 else { return [] }
       let all = registrations
       untilSweep = max(64, all.count)
-      return all.filter { $0.isExpired(keeping: { released.add($0) }) }
+      return all.filter { $0.isExpired(releasingLater: { released.add($0) }) }
     }
     for registration in expired { registration.cancel() }
   }

@@ -36,7 +36,7 @@ struct DeliveryWalk {
   /// The slot in which the last handler is announced.
   private var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
 
-  /// The number of handlers that ``next()`` has returned, in this walk and the earlier ones of a post with pauses.
+  /// The number of handlers that ``next()`` has returned, in this walk and the earlier ones of a ``MeasuredPost``.
   private(set) var position: Int
 
   /// Makes a walk that counts from a position.
@@ -157,7 +157,10 @@ struct HandlerPlace {
   func call(with event: UnsafeRawPointer) -> CallOutcome {
     let function = pubsub_function_of(handler)
     if entry.isAsynchronous || function == pubsub_cancelled() { return .notCalled }
-    if hasFormerSubject, endsIfExpired() { return .notCalled }
+    if hasFormerSubject {
+      entry.registration?.cancel()
+      return .notCalled
+    }
     let frame = Posting.innermostFrame
     frame?.pointee.is_unheard = false
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }

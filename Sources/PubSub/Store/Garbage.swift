@@ -76,7 +76,7 @@ struct Garbage {
   mutating func release(
     _ captured: Captured, of handler: UnsafeRawPointer, _ others: [UnsafeRawPointer], into released: inout Released
   ) {
-    pubsub_barrier()
+    pubsub_barrier()  // `pubsub_runs` relies on it.
     var handler: UnsafeRawPointer = handler
     if others.isEmpty, !pubsub_runs(&handler, 1) { return released.add(captured) }
     add(Running(handlers: [handler] + others, captured: captured, action: nil), into: &released)
@@ -86,7 +86,7 @@ struct Garbage {
   mutating func whenIdle(
     _ handlers: [UnsafeRawPointer], _ action: @escaping @Sendable () -> Void, into released: inout Released
   ) {
-    pubsub_barrier()
+    pubsub_barrier()  // `pubsub_runs` relies on it.
     add(Running(handlers: handlers, captured: Captured(), action: action), into: &released)
   }
 

@@ -2,7 +2,7 @@ internal import CPubSub
 
 /// The writers' view of the handlers of a topic, or of one of its subjects; the bus's lock guards it.
 final class HandlerList {
-  /// The word through which posts find the block; nil while the list is empty.
+  /// The word through which posts find the block, such as the topic's root; nil while the list is empty.
   let blockWord: UnsafeMutablePointer<UnsafeRawPointer?>
   /// The block; an empty list keeps a small one for its next handler.
   private(set) var block: HandlerBlock?

@@ -19,7 +19,7 @@ struct PostUnderWay {
   /// The number of handlers in the block of the topic when the post began.
   fileprivate let handlerCount: Int
 
-  /// Begins a post on this thread, or, with an earlier `firstUnseen`, continues one that paused; ends with ``end()``.
+  /// Begins a post on this thread or, with an earlier `firstUnseen`, continues a ``MeasuredPost`` after a pause; see ``end()``.
   init(
     on store: HandlerStore, from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil,
     change: Int
@@ -41,7 +41,8 @@ struct PostUnderWay {
       Hook.step("post: a subject's list has been found")
       return pubsub_protect(slot, word.assumingMemoryBound(to: UnsafeRawPointer?.self)).map(HandlerBlock.init(at:))
     }
-    subjects = (block(of: subject, slots + 1), block(of: wider, slots + 2))
+    // If both are one object, the walk must not go through its block twice: each handler would receive the event twice.
+    subjects = (block(of: subject, slots + 1), wider === subject ? nil : block(of: wider, slots + 2))
   }
 
   /// The words that announce what the post is at in each block.
@@ -59,7 +60,8 @@ struct PostUnderWay {
     for slot in 0..<3 where slots[slot] != nil { pubsub_move_on(frame, slots + slot) }
   }
 
-  /// Notes the change of the latest event for the first handler; a receiver that has been woken may have posted.
+  /// Stores ``change`` for `EventBus.changeOfLatest`; call this after the receivers are woken, as that may run code that posts,
+  /// and a sticky post overwrites it.
   func beginCalls() { record.pointee.change = change }
 
   /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
@@ -148,7 +150,7 @@ extension HandlerStore {
     pubsub_enter(record, depth, topic, Posting.address(of: subject), false)
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
-    // Each caller begins its post at once, and the end of that post reports what was refused inside a tracer.
+    // Not `pubsub_leave`: each caller begins its post at once, and the end of that post reports what a tracer was refused.
     pubsub_clear(record, depth)
   }
 }

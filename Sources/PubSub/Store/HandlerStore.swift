@@ -32,8 +32,8 @@ class HandlerStore: @unchecked Sendable {
   /// The sticky lock: it is held while a sticky event is stored as the latest and given to the receivers, so that all see one
   /// order.
   ///
-  /// Lock order: after the bus's lock, before the locks of receivers. Nothing else that the bus does under it takes a lock.
-  /// ``AwaitedWork/isUnderWay`` may take none either: `hold` → `SelfReport.enclosing` → `HandlerContext.enclosing` reads it.
+  /// Lock order: after the bus's lock, before the locks of receivers. The bus takes no other lock under it. `hold` asks another
+  /// module whether the present task's work has ended (``AwaitedWork/isUnderWay``); the answer must take no lock, either.
   private let stickyLock = Lock()
 
   init<E: EventBus.Event>(_ description: EventDescription<E>, in core: BusCore) {
@@ -41,7 +41,7 @@ class HandlerStore: @unchecked Sendable {
     (name, isSticky, isReversed) = (description.name, description.isSticky, description.isReversed)
     reportKind = SelfReport(E.self)
     topic = pubsub_make_topic(core.limit)
-    list = HandlerList(at: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
+    list = HandlerList(at: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))  // the root
     topic.pointee.store = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
@@ -57,7 +57,7 @@ class HandlerStore: @unchecked Sendable {
     pubsub_free(topic)
   }
 
-  /// Sends every post through the general path, which a sticky or reversed type always uses, or ends that.
+  /// Sets or clears the flag that sends every post through the general path; a sticky or reversed type always has it.
   func setGeneral(_ isGeneral: Bool) { if !isAlwaysGeneral { set(Int(PUBSUB_GENERAL), isGeneral) } }
 
   private var isAlwaysGeneral: Bool { isSticky || isReversed }

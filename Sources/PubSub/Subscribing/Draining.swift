@@ -24,7 +24,8 @@ extension BusCore {
     _ subscriber: EventBus.Subscriber, _ whenIdle: (@escaping @Sendable () -> Void) -> Void
   ) async {
     let (deadlines, outcome, run) = (deadlines, OneShot<Bool>(), HandlerContext.enclosing?.run)
-    let timer = run.map { _ in deadlines.set(deadlines.instant(after: HandlerRun.waitBudget)) { outcome.settle(false) }
+    let timer = run.map { _ in
+      deadlines.set(deadlines.instant(after: HandlerRun.waitBudget)) { outcome.settle(false) }
     }
     whenIdle { outcome.settle(true) }
     let wasDrained = await outcome.value

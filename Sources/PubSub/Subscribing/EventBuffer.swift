@@ -1,6 +1,6 @@
 internal import Scheduling
 
-/// The buffer between the bus and the iterators of an event sequence: the bus adds events, the consumer takes them.
+/// The buffer between the bus and an iterator of a sequence: the bus adds events, the iterator and its copies take them.
 ///
 /// Two locks keep posters and consumers apart. The consumer moves events into a batch, under the lock that posters use.
 /// It then takes them one at a time from the batch, under a lock that only consumers use. So, without a bound, posters
@@ -94,7 +94,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   func hasMore() async -> Bool {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { waiter in
-        // Takes both locks, so that this sees an event that another iterator is moving from the inbox to the batch.
+        // Takes both locks, so that this sees an event that a copy of the iterator is moving from the inbox to the batch.
         let waits = batch.withLock { batch in
           inbox.withLock { inbox in
             let waits = batch.isEmpty && inbox.queue.isEmpty && !inbox.isClosed

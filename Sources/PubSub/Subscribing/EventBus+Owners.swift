@@ -19,7 +19,7 @@ extension EventBus {
   /// Cancels the subscriptions of all owners, and returns the owners that this released, in the order in which they
   /// first subscribed.
   ///
-  /// Only the reference that its own handler captured held such an owner, which would have lived as long as the bus.
+  /// Nothing but its own handler, which had captured it, held such an owner: it would have lived as long as the bus.
   /// Call this while no handler runs: a running handler keeps its owner alive.
   package func endSubscriptionsOfOwners() -> [SelfKeptOwner] {
     core.registrationsByOwner().compactMap { registrations in

@@ -166,7 +166,7 @@ extension EventBus {
 // MARK: - Calling a handler on its actor
 
 extension EventBus {
-  /// Returns a closure that calls the handler; if it has an actor, there, and only while the subscription stands.
+  /// Returns a closure that calls the handler; on an actor only if the subscription still stands when the call begins.
   private func calling<Element: Sendable>(
     _ handler: @escaping @isolated(any) @Sendable (Element) async throws -> Void
   ) -> @Sendable (Element) async throws -> Void {

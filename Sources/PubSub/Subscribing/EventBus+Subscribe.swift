@@ -58,7 +58,7 @@ extension EventBus {
     if let first { called = { if first.begin() { try handler($0) } } }
     let subscription = register(
       type, from: subject, priority, label, fileID, line, once: once ? first : nil, .of(onMainActor: called))
-    // `isCancelled` first: it takes the bus's lock, and what is released after that may post.
+    // `isCancelled` first: it takes the bus's lock, and code that runs after that may post; `hasBegun` must see it.
     if replay.isLatest, !subscription.isCancelled, first?.hasBegun == false {
       call(called, withLatestOf: type, subscription.subscriber, from: subject)
     }

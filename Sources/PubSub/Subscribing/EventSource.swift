@@ -21,7 +21,7 @@ final class EventConsumer<Element: Sendable>: Sendable {
 /// Makes the consumers of a sequence: the first one together with the sequence, and one for each further iterator.
 final class EventSource<Element: Sendable>: Sendable {
   private let makeConsumer: @Sendable () -> EventConsumer<Element>
-  /// The piece of work in which the sequence was made.
+  /// The application's work (``AwaitedWork``), such as a body, inside which the sequence was made; nil outside of any.
   private weak let work: (any AwaitedWork)?
   /// The consumer that has the events since the sequence was made; nil once an iterator has taken it.
   private let sinceMade: Guarded<EventConsumer<Element>?>

@@ -68,7 +68,7 @@ final class PostWait: Sendable {
 
   /// The handler's run and the work inside which the post was made; nil if it was made outside both.
   let poster: HandlerContext?
-  /// Whether the poster keeps a ledger: it reports the errors of handlers that end in time itself, after the wait.
+  /// Whether the poster keeps a ledger: then it, not the mailbox, reports errors of handlers that ended in time, after the wait.
   let errorsAreInLedger: Bool
   private let now: @Sendable () -> Duration
   private let state = Guarded(State())
