@@ -397,11 +397,12 @@ void mqtt_flush(mqtt_connection *connection) {
   bool has_more = mosquitto_want_write(connection->client);
   // While the client disconnects, the library does not report an error.
   bool may_have_failed = error != MOSQ_ERR_SUCCESS || mosquitto_socket(connection->client) < 0;
-  if (may_have_failed && !sigismember(&former, SIGPIPE)) {
+  // A thread of the pool has it blocked anyway.
+  if (!sigismember(&former, SIGPIPE)) {
     struct timespec none = {0, 0};
-    sigtimedwait(&pipe, NULL, &none);
+    if (may_have_failed) sigtimedwait(&pipe, NULL, &none);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
   }
-  pthread_sigmask(SIG_SETMASK, &former, NULL);
   pthread_mutex_unlock(&connection->access);
   if (error != MOSQ_ERR_SUCCESS || has_more) wake(connection);
 }

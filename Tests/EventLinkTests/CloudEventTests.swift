@@ -53,6 +53,20 @@ import Testing
     }
   }
 
+  /// The last two are as long as the character that stands for what cannot be read.
+  @Test(arguments: [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xFF, 0xFF, 0xFF]] as [[UInt8]])
+  func `is rejected if an attribute is not UTF-8 (11)`(bytes: [UInt8]) throws {
+    let event = CloudEvent(id: "1", source: "s", type: "T", number: 1)
+    for attribute in ["1", "s", "T"] {
+      var payload = event.encoded(with: Array("null".utf8))
+      let text = Array("\"\(attribute)\"".utf8)
+      let place = try #require(payload.indices.first { payload[$0...].starts(with: text) })
+      payload.replaceSubrange(place + 1...place + 1, with: bytes)
+      #expect(QuickReading.read(payload) == nil)
+      #expect(throws: LinkFormatError.self) { try CloudEvent(payload) }
+    }
+  }
+
   @Test func `may be written in another way`() throws {
     let payload =
       #"{ "data" : {"id": 5}, "type":"T","source":"s","id":"1","specversion":"1.0","time":"x","sequence":"3"}"#

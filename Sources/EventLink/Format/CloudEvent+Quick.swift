@@ -65,8 +65,13 @@ struct QuickReading {
     return true
   }
 
+  /// The text at a place; nil if it is not UTF-8.
   private func text(_ place: Range<Int>) -> String? {
-    String(validating: bytes[place].bindMemory(to: UInt8.self), as: UTF8.self)
+    // Not `String(validating:as:)`, which looks the types of its argument up at each call. Where this repairs text, the bytes differ.
+    let bytes = UnsafeRawBufferPointer(rebasing: bytes[place])
+    var text = String(decoding: bytes, as: UTF8.self)
+    let isSame = text.withUTF8 { $0.count == bytes.count && $0.elementsEqual(bytes) }
+    return isSame ? text : nil
   }
 
   /// The place of a string in quotes without escapes and control characters.

@@ -107,10 +107,12 @@
         guard let handle = state.handle, state.ended == nil else { return nil }
         // Under the lock, because the acknowledgement may come before the identifier is known here.
         var identifier: Int32 = 0
-        let error = message.payload.withUnsafeBytes { payload in
-          mqtt_publish(
-            handle, message.topic, payload.baseAddress, payload.count, message.quality.level, message.isRetained,
-            &identifier)
+        // The pointer is the string's own, where an argument of type `String` would be a copy.
+        let error = message.topic.withCString { topic in
+          message.payload.withUnsafeBytes { payload in
+            mqtt_publish(
+              handle, topic, payload.baseAddress, payload.count, message.quality.level, message.isRetained, &identifier)
+          }
         }
         if error == 0 { state.numbers[identifier] = number }
         return error == 0 ? handle : nil

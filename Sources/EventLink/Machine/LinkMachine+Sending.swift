@@ -44,23 +44,28 @@ extension LinkMachine {
       topics[topic].kept.append((number, content))
     }
     topics[topic].last = number
-    for link in Array(links.keys) {
-      withLane(link) { machine, lane in
+    // Not a loop over the table, which would keep a copy of it meanwhile.
+    var place = links.startIndex
+    while place < links.endIndex {
+      withLane(at: place) { machine, link, lane in
         guard lane.progress[topic] != nil else { return }
         machine.dropExcess(of: topic, by: link, &lane)
         machine.enqueue(topic, &lane)
         machine.pump(link, &lane)
       }
+      links.formIndex(after: &place)
     }
     trim(topic)
   }
 
   /// Calls `body` with a lane, which is not in ``links`` meanwhile: each look into the table costs as much as a step of the work.
-  private mutating func withLane(_ link: LinkID, _ body: (inout LinkMachine, inout Lane) -> Void) {
-    guard let place = links.index(forKey: link) else { return }
+  private mutating func withLane(
+    at place: [LinkID: Lane].Index?, _ body: (inout LinkMachine, LinkID, inout Lane) -> Void
+  ) {
+    guard let place else { return }
     var lane = Lane()
     swap(&lane, &links.values[place])
-    body(&self, &lane)
+    body(&self, links.keys[place], &lane)
     swap(&lane, &links.values[place])
   }
 
@@ -85,8 +90,10 @@ extension LinkMachine {
       count += 1
     }
     let last = topics[topic].kept[place - 1].number
-    lane.progress[topic]?.drop(sent + 1...last)
-    lane.progress[topic]?.sent = last
+    lane.changeProgress(of: topic) { progress in
+      progress.drop(sent + 1...last)
+      progress.sent = last
+    }
     if count > 0 { outputs.append(.dropped(topic, count: count, by: link)) }
   }
 
@@ -149,7 +156,7 @@ extension LinkMachine {
   /// Adds a topic to those of which something is to be sent, unless it is among them.
   private func enqueue(_ topic: TopicID, _ lane: inout Lane) {
     guard let progress = lane.progress[topic], !progress.isQueued, progress.sent < topics[topic].last else { return }
-    lane.progress[topic]?.isQueued = true
+    lane.changeProgress(of: topic) { $0.isQueued = true }
     lane.queue.append(topic)
   }
 
@@ -223,7 +230,7 @@ extension LinkMachine {
   /// The transport has taken over a message, or the broker has, if it is sent at least once.
   mutating func didAcknowledge(_ number: UInt64, by link: LinkID) {
     var acknowledged: [(topic: TopicID, event: Int)] = []
-    withLane(link) { _, lane in
+    withLane(at: links.index(forKey: link)) { _, _, lane in
       // The last announcement of a cancelled end has a number of its own.
       let first = lane.next - UInt64(lane.inTransit.count)
       guard number >= first, number < lane.next else { return }
@@ -231,7 +238,7 @@ extension LinkMachine {
       while let sent = lane.inTransit.first, sent.isAcknowledged {
         lane.inTransit.popFirst()
         guard let topic = sent.topic else { continue }
-        lane.progress[topic]?.didAcknowledge(sent.event)
+        lane.changeProgress(of: topic) { $0.didAcknowledge(sent.event) }
         if let place = acknowledged.firstIndex(where: { $0.topic == topic }) {
           acknowledged[place].event = sent.event
         } else {
@@ -239,7 +246,8 @@ extension LinkMachine {
         }
       }
     }
-    for (topic, event) in acknowledged.sorted(by: { $0.topic < $1.topic }) {
+    acknowledged.sort { $0.topic < $1.topic }
+    for (topic, event) in acknowledged {
       trim(topic)
       guard topics[topic].quality == .atLeastOnce else { continue }
       outputs.append(.acknowledged(topic, through: event, by: link))
@@ -249,7 +257,7 @@ extension LinkMachine {
   }
 
   /// Gives the transport what it may have now.
-  mutating func pump(_ link: LinkID) { withLane(link) { $0.pump(link, &$1) } }
+  mutating func pump(_ link: LinkID) { withLane(at: links.index(forKey: link)) { $0.pump($1, &$2) } }
 
   private mutating func pump(_ link: LinkID, _ lane: inout Lane) {
     while lane.isUp, !lane.isEnding, lane.inTransit.count < limits.inTransit {
@@ -263,7 +271,7 @@ extension LinkMachine {
       } else if let topic = lane.resendQueue.popFirst() {
         sendAgain(topic, by: link, &lane)
       } else if let topic = lane.queue.popFirst() {
-        lane.progress[topic]?.isQueued = false
+        lane.changeProgress(of: topic) { $0.isQueued = false }
         sendNext(of: topic, by: link, &lane)
         enqueue(topic, &lane)
       } else {
@@ -279,17 +287,17 @@ extension LinkMachine {
     let number = next.map { topics[topic].kept[$0].number } ?? progress.sent + 1
     if let dropped = progress.dropped.first(where: { $0.contains(progress.sent + 1) || $0.contains(number) }) {
       // So receivers need not ask for it.
-      lane.progress[topic]?.sent = dropped.upperBound
+      lane.changeProgress(of: topic) { $0.sent = dropped.upperBound }
       guard topics[topic].quality == .atLeastOnce else { return }
       return transfer(
         message(.gap, upTo: dropped.upperBound, on: topic), event: dropped.upperBound, on: topic, by: link, &lane)
     }
     guard let place = next else {
       // Nothing of it is kept.
-      lane.progress[topic]?.sent = topics[topic].last
+      lane.changeProgress(of: topic) { $0.sent = topics[topic].last }
       return
     }
-    lane.progress[topic]?.sent = number
+    lane.changeProgress(of: topic) { $0.sent = number }
     transfer(message(at: place, of: topic), event: number, on: topic, by: link, &lane)
   }
 
@@ -327,16 +335,16 @@ extension LinkMachine {
   /// The message about what is kept at a place.
   private func message(at place: Int, of topic: TopicID) -> LinkMessage {
     let (number, content) = topics[topic].kept[place]
-    let topicID = topic
-    let topic = topics[topic]
-    let event = CloudEvent(id: Self.id(number, on: topic.name), source: origin, type: topic.type, number: number)
+    let name = topics[topic].name
+    let event = CloudEvent(id: Self.id(number, on: name), source: origin, type: topics[topic].type, number: number)
     let payload: [UInt8]
     switch content {
-    case .data(let data): payload = event.encoded(with: data, mediaType: topic.mediaType)
+    case .data(let data): payload = event.encoded(with: data, mediaType: topics[topic].mediaType)
     case .removal: payload = []
-    case .lost: return message(.gap, upTo: number, on: topicID)
+    case .lost: return message(.gap, upTo: number, on: topic)
     }
-    return LinkMessage(topic: topic.name, payload: payload, quality: topic.quality, isRetained: topic.isSticky)
+    return LinkMessage(
+      topic: name, payload: payload, quality: topics[topic].quality, isRetained: topics[topic].isSticky)
   }
 
   /// A message to an origin about the events of a topic that follow a number.

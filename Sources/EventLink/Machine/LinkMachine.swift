@@ -109,6 +109,11 @@ struct Lane: Sendable {
   /// How far each topic must come before the link may end; nil if its end is not awaited.
   var goals: [LinkMachine.TopicID: Int]?
 
+  /// Changes the progress of a topic by its place; a subscript with a key would allocate memory for each change.
+  mutating func changeProgress(of topic: LinkMachine.TopicID, _ change: (inout Progress) -> Void) {
+    if let place = progress.index(forKey: topic) { change(&progress.values[place]) }
+  }
+
   struct Progress: Sendable {
     /// The number of the last event that was given to the transport, or dropped.
     var sent: Int

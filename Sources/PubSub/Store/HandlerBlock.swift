@@ -27,7 +27,8 @@ struct HandlerBlock {
       self.init(id, 0, site.toOpaque(), priority)
     }
 
-    /// Makes the entry of any other subscription; the entry retains the registration.
+    /// Makes the entry of any other subscription; it retains the registration, once for all copies, until the handler is cancelled
+    /// and does not run.
     init(_ registration: Registration, isAsynchronous: Bool) {
       let flags = PUBSUB_REGISTERED | (isAsynchronous ? PUBSUB_ASYNCHRONOUS : 0)
       self.init(registration.id, flags, Unmanaged.passRetained(registration).toOpaque(), registration.priority)
