@@ -221,6 +221,19 @@ import Testing
     #expect(application.ledger.entries.filter { $0.name == "own" && $0.step == "invalidate" }.isEmpty)
   }
 
+  /// A broken resource stays held until its dependents are released; what its code says meanwhile is no further break.
+  @Test func `a break is noted once, also after a declaration that nothing waits for`() async throws {
+    try manage("a")
+    try manage("b", after: ["a"])
+    try await system.play("launch; wait:1m")
+    let lease = try #require(world.leases["a"]?.last)
+    lease.declareReady()
+    lease.invalidate(because: Failure())
+    try await system.play("wait:1m")
+    #expect(takeLines().suffix(4) == ["-b 60.0", "-a 60.0", "+a 60.0", "+b 60.0"])
+    #expect(application.ledger.entries.count { $0.name == "a" && $0.step == "invalidate" } == 1)
+  }
+
   @Test func `a late callback of an old connection leaves the new one alone`() async throws {
     try manage("a")
     try await system.play("launch; wait:1m")

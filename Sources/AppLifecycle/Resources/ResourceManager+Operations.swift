@@ -241,7 +241,9 @@ extension ResourceManager {
   func didInvalidate(_ index: Int, lease number: Int) {
     // During the acquire nothing happens: `didBecomeHeld` checks for an invalidation.
     guard let resource = resources[index], let lease = resource.lease, lease.number == number,
-      let reason = resource.holding.reason(of: number), graph.status(of: index) == .held
+      let reason = resource.holding.reason(of: number), graph.status(of: index) == .held,
+      // A broken resource stays held until its dependents have been released.
+      !graph.nodes[index].isBroken
     else { return }
     let time = running.now() - lease.began
     // Whatever the policy says, a resource that breaks at once is not acquired again at once. The same applies if its
