@@ -4,7 +4,8 @@
 package enum Origin {
   /// The code, an `EventBus.Subscriber`.
   ///
-  /// Only simulations bind it: for delegate calls, for synchronous handlers of waiting posts, for tasks of the
-  /// application, for bodies of `run(while:)`, and for background tasks. The package's other tasks bind nil.
+  /// Only simulations, and buses with a task executor, bind it: for delegate calls, for synchronous handlers of waiting
+  /// posts, for tasks of the application, for bodies of `run(while:)`, and for background tasks. The package's other
+  /// tasks bind nil.
   @TaskLocal package static var bound: (any Sendable)?
 }

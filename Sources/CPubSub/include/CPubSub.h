@@ -141,8 +141,9 @@ typedef struct pubsub_topic pubsub_topic;
 /// A post under way: what it reads, and what it is about.
 typedef struct pubsub_frame {
     /// What the post is at in each block that it reads: the handler that it is about to call or that runs, or another address
-    /// in the block. Word 0 is for the block of the type, 1 for that of the post's subject, and 2 for that of an object to which the
-    /// subject belongs, as a scene to its session. Word 3 is the table of subjects.
+    /// in the block. Word 0 is for the block of the type; it is the topic's address if there is none, so it is never NULL. Word 1 is
+    /// for the block of the post's subject, and 2 for that of an object to which the subject belongs, as a scene to its session.
+    /// Word 3 is the table of subjects.
     const void *_Nullable at[4];
     /// The block of the type; NULL if it has none.
     const pubsub_block *_Nullable block;

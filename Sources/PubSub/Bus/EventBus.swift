@@ -54,7 +54,8 @@ extension EventBus {
   ///
   /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky, the bus has a
   /// tracer or a subscription to ``Undelivered``, it is the first post of the type or of the thread, a subscription
-  /// ends with it, or a writer waits for it. It counts references only for handlers with an owner.
+  /// ends with it, or a writer waits for it. It counts references only for handlers with an owner. A handler of
+  /// `subscribeToAll` gets a copy of the event, for which a large event is allocated.
   ///
   /// - Parameters:
   ///   - event: what happened.

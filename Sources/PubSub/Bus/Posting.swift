@@ -15,6 +15,7 @@ enum Posting {
     // Check both at once, so that a post without subscribers takes one branch.
     if UInt(bitPattern: flags) | UInt(bitPattern: root) == 0 { return }
     guard _fastPath(flags == 0), let root else { return postByAddress(event, to: topic, from: subject) }
+    // In Direct.swift or Portable.swift, as the build is.
     deliver(event, to: topic, from: address(of: subject), root)
   }
 

@@ -2,8 +2,7 @@
   internal import CPubSub
   internal import Scheduling
 
-  // The portable build: each handler is an object (`HandlerBox`) that C calls, in plain Swift and plain C. See
-  // Direct.swift.
+  // The portable build; see Direct.swift.
 
   /// How handlers are called in this build.
   enum Calling {

@@ -22,8 +22,8 @@ struct HandlerRun: Sendable {
 // MARK: - On an actor
 
 extension HandlerRun {
-  /// The error of a run that calls no handler, because the subscription was cancelled before the handler could begin on its
-  /// actor, or ends as its owner has been released.
+  /// The error of a run that calls no handler: the subscription was cancelled before the handler could begin on its actor, or
+  /// the owner has been released.
   struct NotCalled: Error {}
 
   /// Calls a handler on its actor, unless code there has cancelled the subscription while the run waited for the actor.

@@ -4,7 +4,7 @@ extension EventBus {
   /// Every such error is posted on the thread or task on which it was thrown:
   ///
   /// - the error of a handler, also where `postAndWait` waits for the handler and has the error in its report. If an
-  ///   application waits for an asynchronous handler, its error is posted on the main actor, after the wait;
+  ///   application waits for an asynchronous handler that ends in time, its error is posted on the main actor, after the wait;
   /// - the error of a task, a periodic task, a body or an observer of an application, and of an acquire, a loop, a
   ///   health check or a release of a managed resource. ``event`` is nil, and ``eventName`` names the purpose of the
   ///   call: `acquire`, `release`, `run`, `check`, `task`, `every`, `observe`, `run(while: .active)`;

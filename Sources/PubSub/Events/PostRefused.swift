@@ -3,7 +3,7 @@ extension EventBus {
   ///
   /// The bus that refused the post posts the report once the outermost post has returned, and only for the first
   /// refused post inside it. Inside a handler of `PostRefused`, ``EventBus/Undelivered`` or ``EventBus/HandlerFailure``
-  /// no refusal is reported, so that reports cannot cause reports without end.
+  /// no refusal is reported.
   public struct PostRefused: BusEvent {
     /// `PostRefused`.
     public static var name: EventName { "PostRefused" }

@@ -6,12 +6,7 @@ internal import Synchronization
 /// Inside a handler of a report the bus posts only reports of a later kind, so no report can lead to reports without
 /// end. An event that is posted inside such a handler keeps the kind of report in its mailboxes (``EventQueue/Mark``).
 enum SelfReport: Comparable {
-  /// ``EventBus/PostRefused``.
-  case refusal
-  /// ``EventBus/Undelivered``.
-  case undelivered
-  /// ``EventBus/HandlerFailure``.
-  case failure
+  case refusal, undelivered, failure
 
   init?(_ type: any EventBus.Event.Type) {
     switch type {
@@ -24,8 +19,8 @@ enum SelfReport: Comparable {
 
   /// Whether the bus may post a report of this kind here.
   ///
-  /// - Parameter cause: the `insideReport` of a failure that is to be reported, or that no subscriber received: the handler
-  ///   that threw may have returned. The reports around the present code count, too.
+  /// - Parameter cause: the `insideReport` of the failure that is to be posted or, for an `Undelivered` about a failure, of that
+  ///   failure: the handler that threw may have returned. The reports around the present code count, too.
   /// - Returns: false if a report of this kind, or of one further down the list, led here.
   func mayBePosted(causedBy cause: SelfReport? = nil) -> Bool {
     guard let last = Self.last(cause, Self.enclosing) else { return true }

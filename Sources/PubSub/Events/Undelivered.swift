@@ -3,7 +3,7 @@ extension EventBus {
   ///
   /// A tracer does not count as a subscriber, nor does a synchronous handler whose owner has been released. A mailbox
   /// or a sequence that holds the event counts. Inside a handler of `Undelivered` or ``EventBus/HandlerFailure`` no
-  /// `Undelivered` is posted, so that reports cannot cause reports without end.
+  /// `Undelivered` is posted.
   public struct Undelivered: BusEvent {
     /// `Undelivered`.
     public static var name: EventName { "Undelivered" }

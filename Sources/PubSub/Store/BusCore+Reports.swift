@@ -49,7 +49,9 @@ extension BusCore {
     }
   }
 
-  /// Reports the failure of a handler that ran inside a `report`; if that is nil, the type of its event may be one.
+  /// Reports the failure of a handler that ran inside a `report`; with nil there, `type` itself may be that of a report.
+  ///
+  /// `type` is nil for the `missed:` of `receiveAll`.
   func reportFailure(
     _ error: any Error, of subscriber: EventBus.Subscriber, with event: (any EventBus.Event)?,
     in type: (any EventBus.Event.Type)?, inside report: SelfReport? = nil, hasRecipient: Bool = false,

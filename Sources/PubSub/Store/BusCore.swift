@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// It lives as long as the bus, or any subscription, ``EventBus/Topic`` or tracer of it. A post finds its topic in a table that
 /// only grows, and reads the handlers that ``HandlerStore`` publishes. So it needs the lock only to make a topic, to end a
-/// subscription whose one event has come or whose owner has been released, and, if it is free, for a writer that waits for it.
+/// subscription whose one event has come or whose owner or subject has been released, and, if it is free, for a writer that waits.
 @usableFromInline
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
@@ -110,8 +110,8 @@ extension BusCore {
 
   /// Ends what waits for handlers that no longer run; a post calls this when it has moved on from such a handler.
   ///
-  /// Never waits for the lock: its holder looks again once it has unlocked. `report_move` in CPubSub.c relies on the sequentially
-  /// consistent store.
+  /// Never waits for the lock: its holder looks again once it has unlocked. That the look stays behind the unlocking is not the
+  /// language's promise; x86-64 and arm64 keep this order. `report_move` in CPubSub.c relies on the sequentially consistent store.
   func housekeep() {
     endIdleIsDue.store(true, ordering: .sequentiallyConsistent)
     endIdleIfDue()

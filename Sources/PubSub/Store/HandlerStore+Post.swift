@@ -31,7 +31,7 @@ struct PostUnderWay {
     self.firstUnseen = firstUnseen ?? store.core.nextID
     record = pubsub_record_of_thread()
     depth = pubsub_depth(record)
-    frame = pubsub_enter(record, depth, topic, Posting.address(of: subject), true)
+    frame = pubsub_enter(record, depth, topic, Posting.address(of: subject), /* reads: */ true)
     handlerCount = frame.pointee.block.map(pubsub_end) ?? 0
     guard pubsub_flags(topic) & Int(PUBSUB_SUBJECTS) != 0,
       let table = pubsub_protect_subjects(frame, topic)
@@ -147,7 +147,7 @@ extension HandlerStore {
     if tracers.isEmpty { return }
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
-    pubsub_enter(record, depth, topic, Posting.address(of: subject), false)
+    pubsub_enter(record, depth, topic, Posting.address(of: subject), /* reads: */ false)
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
     // Not `pubsub_leave`: each caller begins its post at once, and the end of that post reports what a tracer was refused.

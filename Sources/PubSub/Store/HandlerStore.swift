@@ -32,8 +32,9 @@ class HandlerStore: @unchecked Sendable {
   /// The sticky lock: it is held while a sticky event is stored as the latest and given to the receivers, so that all see one
   /// order.
   ///
-  /// Lock order: after the bus's lock, before the locks of receivers. The bus takes no other lock under it. `hold` asks another
-  /// module whether the present task's work has ended (``AwaitedWork/isUnderWay``); the answer must take no lock, either.
+  /// Lock order: after the bus's lock, before the locks of receivers. The bus takes no other lock under it. To note inside which
+  /// report an event was posted (``SelfReport/enclosing``), a mailbox asks another module whether the present task's work has
+  /// ended (``AwaitedWork/isUnderWay``); the answer must take no lock, either.
   private let stickyLock = Lock()
 
   init<E: EventBus.Event>(_ description: EventDescription<E>, in core: BusCore) {

@@ -53,20 +53,20 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
         new.initialize(to: event.assumingMemoryBound(to: E.self).pointee)
       }
       let kept = subject == nil ? nil : keptEvent(new, subject)
-      var hadLatest = false
+      var formerHoldsEvent = false
       underStickyLock {
         changes += 1
         if keepsLatest {
-          hadLatest = replaceLatest(by: new, former)
+          formerHoldsEvent = replaceLatest(by: new, former)
           if let subject, let kept { keep(kept, of: subject, &released) }
         } else {
           // It is dropped after the lock, like one that is replaced.
           former.moveInitialize(from: new, count: 1)
-          hadLatest = true
+          formerHoldsEvent = true
         }
         body(changes)
       }
-      if hadLatest { former.deinitialize(count: 1) }
+      if formerHoldsEvent { former.deinitialize(count: 1) }
     }
     withExtendedLifetime(released) {}
   }

@@ -46,7 +46,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   }
 
   override func wake() {
-    // Resumes a waiter even if the event has been taken meanwhile: the batch may hold another event for its iterator.
+    // Resumes a waiter even if the event has been taken meanwhile: a copy of the iterator may have moved others to the batch.
     let (waiter, dropped) = inbox.withLock { inbox in
       (inbox.waiters.isEmpty ? nil : inbox.waiters.removeFirst(), inbox.queue.takeDropped())
     }

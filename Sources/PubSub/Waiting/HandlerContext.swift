@@ -61,7 +61,7 @@ package struct HandlerContext: Sendable {
 }
 
 extension Origin {
-  /// The asynchronous handler that the present task runs in or, without one, the bound code.
+  /// The asynchronous handler that the present task runs in; without one, what a simulation has bound (``Origin/bound``).
   package static var current: EventBus.Subscriber? {
     HandlerContext.current?.run?.mailbox.subscriber ?? bound as? EventBus.Subscriber
   }

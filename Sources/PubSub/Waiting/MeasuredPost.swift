@@ -104,7 +104,7 @@ extension MeasuredPost {
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, wantsBeginnings) = (observer, now, observer.wantsBeginnings)
-    // A simulation reports by name what escapes it (`TaskStarter.naming`).
+    // Work that leaves a simulation is reported with the name of the handler that started it (`TaskStarter.naming`).
     let namesHandlers = bus.tasks.executor != nil
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
@@ -115,8 +115,8 @@ extension MeasuredPost {
       /// Calls a synchronous handler; returns whether it takes part in the post, as one that has timed out does.
       func call(_ place: HandlerPlace) -> Bool {
         var begun: BegunCall?
-        // `place.call` looks, too, whether the owner and the subscription are there. Here, because the observer is called first, and
-        // because a time-out must not name a subscription that has ended.
+        // `place.call` finds out, too, whether the owner and the subscription are there. These posts must know before: the
+        // observer is called first, and a time-out must not name a subscription that has ended.
         if wantsBeginnings || isLate(at: time) {
           if place.endsIfExpired() { return false }
           if hasTimedOut(place, at: time) { return true }
@@ -232,11 +232,11 @@ extension MeasuredPost {
     switch waiting {
     case .waits(let awaited):
       if mailbox.take(event, of: store, .awaited(awaited)) {
-        // If the deadline came between the two, it found no event to withdraw.
+        // If the deadline came between `add` and `take`, it found no event to withdraw.
         if deadline != nil, wait.hasExpired(before: awaited) { mailbox.withdraw(awaited) }
         return true
       }
-      // If the deadline came between the two, `noteEnds` reports a time-out.
+      // If the deadline came between `add` and `drop`, `noteEnds` reports a time-out.
       guard wait.drop(awaited) else { return true }
       noteDropped(place, begun, at: time)
       return false
@@ -255,7 +255,6 @@ extension MeasuredPost {
     return true
   }
 
-  /// Whether a post waits for a handler.
   private enum Waiting {
     case waits(AwaitedDelivery)
     /// The wait for all handlers has ended, by its deadline or by `expire`.

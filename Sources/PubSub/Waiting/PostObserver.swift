@@ -48,7 +48,7 @@ package struct ObservedDelivery: Sendable {
   package let began: Duration
   package var duration = Duration.zero
   package var outcome = DeliveryReport.Outcome.timedOut
-  /// Whether the handler itself has caused the wait to end without it.
+  /// Whether the time-out is the handler's own fault; ``MeasuredPost/expire(blames:blamesQueued:besides:)`` decides.
   package var isBlamed = false
   /// Whether the error is the `CancellationError` of a handler whose post was cancelled.
   package var isOfCancellation = false

@@ -39,7 +39,7 @@ final class PostWait: Sendable {
   private struct State {
     var slots: [Slot] = []
     var ended: [ObservedDelivery] = []
-    /// The number of deliveries for which the post waits, also of those that have ended while their `didNote` runs.
+    /// The number of deliveries for which the post waits; one counts until the `didNote` of its ``end`` has returned.
     var open = 0
     var isExpired = false
     var isCancelled = false
