@@ -53,8 +53,8 @@ import Testing
     }
   }
 
-  /// The last two are as long as the character that stands for what cannot be read.
-  @Test(arguments: [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xFF, 0xFF, 0xFF]] as [[UInt8]])
+  /// The last one, a character that is cut off, is as long as the character that stands for it in repaired text.
+  @Test(arguments: [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x9F, 0x98]] as [[UInt8]])
   func `is rejected if an attribute is not UTF-8 (11)`(bytes: [UInt8]) throws {
     let event = CloudEvent(id: "1", source: "s", type: "T", number: 1)
     for attribute in ["1", "s", "T"] {

@@ -20,6 +20,7 @@ internal import PubSub
 
   /// The largest number of pages, at least 1.
   private let limit: Int
+  // Each operation is noted in them, and no access calls code that accesses them again.
   /// The pages, oldest first; their numbers are consecutive, and the last page has ``lastNumber``.
   @exclusivity(unchecked) private var pages: [TransitionReport] = []
   private var lastNumber = 0

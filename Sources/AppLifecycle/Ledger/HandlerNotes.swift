@@ -33,7 +33,7 @@ internal import PubSub
 
   /// Adds the collected handlers to the ledger, and empties the list.
   func flush(into ledger: ApplicationLedger) {
-    if returned.count == 0 { return }
+    if returned.isEmpty { return }
     // The list has room for every announced handler, and the ledger keeps it for long.
     ledger.note(returned.compact, step: method, on: page)
     returned = HandlerTimes()
@@ -41,7 +41,7 @@ internal import PubSub
 }
 
 extension HandlerNotes: PostObserver {
-  func handlersFollow(_ count: Int) { if observers != nil, returned.count == 0 { returned.reserveCapacity(count) } }
+  func handlersFollow(_ count: Int) { if observers != nil, returned.isEmpty { returned.reserveCapacity(count) } }
 
   func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall? {
     let call = application?.callBegins(

@@ -11,6 +11,7 @@ struct HandlerTimes: Sendable {
   private var latest = 0
 
   var count: Int { times.count }
+  var isEmpty: Bool { times.isEmpty }
 
   mutating func reserveCapacity(_ count: Int) { times.reserveCapacity(count) }
 

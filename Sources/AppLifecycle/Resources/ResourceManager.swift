@@ -37,6 +37,7 @@ internal import Scheduling
   weak var application: Application?
   /// The timers on the application's clock.
   var deadlines: Deadlines?
+  // Each operation looks whether there are any.
   /// The callers that wait until every needed resource is held.
   @exclusivity(unchecked) private var holdWaiters: [UnsafeContinuation<[ResourceHealth], Never>] = []
 
