@@ -24,11 +24,14 @@ struct mqtt_connection {
   int keep_alive;
   // Held while the library connects, reads or writes: two threads at once must not use a connection of TLS.
   pthread_mutex_t access;
-  // Held for the next two members, and for no wait.
+  // Held for the next four members, and for no wait.
   pthread_mutex_t duty;
   // The number of the thread that serves the connection; another one takes over when a job takes long.
   int server;
   bool runs_job;
+  // What the thread runs as soon as it has read what there is; it takes none before the broker has accepted it, nor as it ends.
+  void *job;
+  bool takes_jobs;
   // Readable when the thread has something to write, or is to end; `is_woken` spares further writes until the thread has read it.
   int wake;
   atomic_bool is_woken;
@@ -69,6 +72,9 @@ static void did_connect(struct mosquitto *client, void *context, int code) {
   connection->has_reported = true;
   if (code != 0) return note(connection, mosquitto_connack_string(code));
   connection->is_accepted = true;
+  pthread_mutex_lock(&connection->duty);
+  connection->takes_jobs = true;
+  pthread_mutex_unlock(&connection->duty);
   // With a callback for them, the library writes a line for each packet.
   mosquitto_log_callback_set(client, NULL);
   connection->events.connected(connection->events.context);
@@ -106,14 +112,23 @@ static void did_receive(struct mosquitto *client, void *context, const struct mo
 
 // MARK: The thread
 
-// Whether this thread reads for a connection, and what it runs when it has read.
-static _Thread_local bool reads;
-static _Thread_local void *deferred;
+// The connection for which this thread reads, or the one whose thread it prefers for a job.
+static _Thread_local mqtt_connection *reading;
+static _Thread_local mqtt_connection *preferred;
+
+void mqtt_prefer(mqtt_connection *connection) { preferred = connection; }
+
+static void wake(mqtt_connection *connection);
 
 bool mqtt_defer(void *job) {
-  if (!reads || deferred != NULL) return false;
-  deferred = job;
-  return true;
+  mqtt_connection *connection = reading != NULL ? reading : preferred;
+  if (connection == NULL) return false;
+  pthread_mutex_lock(&connection->duty);
+  bool takes_it = connection->takes_jobs && !connection->runs_job && connection->job == NULL;
+  if (takes_it) connection->job = job;
+  pthread_mutex_unlock(&connection->duty);
+  if (takes_it && reading == NULL) wake(connection);
+  return takes_it;
 }
 
 void mqtt_release(mqtt_connection *connection) {
@@ -179,16 +194,16 @@ static void drain(mqtt_connection *connection, int socket) {
   close(socket);
 }
 
-// Runs what was deferred while the thread read; returns false if another thread has taken over meanwhile. `access` is held before and,
+// Runs the job, if there is one; returns false if another thread has taken over meanwhile. `access` is held before and,
 // unless that has happened, after.
-static bool run_deferred(mqtt_connection *connection, bool may_have_failed) {
-  void *job = deferred;
-  if (job == NULL) return true;
-  deferred = NULL;
+static bool run_job(mqtt_connection *connection, bool may_have_failed) {
   pthread_mutex_lock(&connection->duty);
+  void *job = connection->job;
+  connection->job = NULL;
+  connection->runs_job = job != NULL;
   int number = connection->server;
-  connection->runs_job = true;
   pthread_mutex_unlock(&connection->duty);
+  if (job == NULL) return true;
   pthread_mutex_unlock(&connection->access);
   // An order to end that came before could not relieve this thread yet.
   if (atomic_load(&connection->end) != 0) mqtt_relieve(connection);
@@ -262,13 +277,13 @@ static int serve(mqtt_connection *connection) {
       break;
     }
     if (!connection->is_leaving && (has_more || (ready & (POLLIN | POLLERR | POLLHUP)) != 0)) {
-      reads = true;
+      reading = connection;
       error = read_all(connection, &has_more);
-      reads = false;
+      reading = NULL;
       note_error(connection, error);
-      // Before the acknowledgements are written: an event that is alone arrives sooner.
-      if (!run_deferred(connection, error != MOSQ_ERR_SUCCESS)) return relieved;
     }
+    // Before the acknowledgements are written: an event that is alone arrives sooner.
+    if (!run_job(connection, error != MOSQ_ERR_SUCCESS)) return relieved;
     // The library takes the end of a connection for a pause, as long as TLS is being agreed upon.
     bool may_be_paused = connection->is_accepted && !connection->is_leaving;
     if (error == MOSQ_ERR_SUCCESS && !may_be_paused && (ready & (POLLERR | POLLHUP)) != 0) error = MOSQ_ERR_CONN_LOST;
@@ -278,6 +293,11 @@ static int serve(mqtt_connection *connection) {
   }
   connection->is_over = true;
   pthread_mutex_unlock(&connection->access);
+  pthread_mutex_lock(&connection->duty);
+  void *job = connection->job;
+  connection->takes_jobs = false;
+  pthread_mutex_unlock(&connection->duty);
+  if (job != NULL) connection->events.decline(connection->events.context, job);
   if (connection->remaining >= 0) drain(connection, connection->remaining);
   return connection->is_leaving ? MOSQ_ERR_SUCCESS : error;
 }

@@ -82,12 +82,12 @@ extension `The machine of links` {
     machine.addLink(1, carrying: [machine.addTopic("sticky", type: "Level", quality: .atMostOnce, isSticky: true)])
     connect()
     for number in 1...2 { machine.send(.data(one), number: number, on: 0) }
-    machine.didAcknowledge(0, by: 1)
+    machine.didAcknowledge([0], by: 1)
     #expect(outputs() == ["send 0: sticky 1", "send 1: sticky 2"])
     machine.didDisconnect(1, 1)
     machine.didConnect(1, 2, at: now)
     #expect(outputs() == ["send 2: sticky 2"])
-    machine.didAcknowledge(2, by: 1)
+    machine.didAcknowledge([2], by: 1)
     machine.didDisconnect(1, 2)
     machine.didConnect(1, 3, at: now)
     #expect(outputs() == [])
@@ -148,7 +148,7 @@ extension `The machine of links` {
     connect()
     stickyArrives(from: "there", 5)
     send(.data(one), 1)
-    for number: UInt64 in 0...1 { machine.didAcknowledge(number, by: 1) }
+    for number: UInt64 in 0...1 { machine.didAcknowledge([number], by: 1) }
     machine.didDisconnect(1, 1)
     _ = outputs()
     if !comesFirst { connect() }

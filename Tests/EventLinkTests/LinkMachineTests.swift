@@ -119,7 +119,7 @@ import Testing
     for number in 3...1_000 { arrives(number, type: CloudEvent.Control.head.rawValue) }
     arrives(2)
     #expect(outputs() == ["post 1", "post 2"] && machine.links[1]?.requests.count == 1)
-    for number: UInt64 in 0...1 { machine.didAcknowledge(number, by: 1) }
+    for number: UInt64 in 0...1 { machine.didAcknowledge([number], by: 1) }
     #expect(outputs() == ["send 1: requests request 2"])
     arrives(1_000, type: CloudEvent.Control.head.rawValue)
     #expect(outputs() == ["send 2: requests request 2"])
@@ -164,7 +164,7 @@ import Testing
       outputs() == [
         "send 1: careful 1", "send 2: careful 2", "send 3: careful 3", "send 4: careless 1", "send 5: sticky 1",
       ])
-    for number: UInt64 in [2, 0, 1] { machine.didAcknowledge(number, by: 1) }
+    for number: UInt64 in [2, 0, 1] { machine.didAcknowledge([number], by: 1) }
     #expect(outputs() == ["acknowledged 2"])
     machine.didDisconnect(1, 1)
     machine.didConnect(1, 1, at: now)
@@ -185,7 +185,7 @@ import Testing
     machine.addLink(1, carrying: [topic])
     connect()
     machine.send(.data(one), number: 1, on: 0)
-    for number: UInt64 in 0...1 { machine.didAcknowledge(number, by: 1) }
+    for number: UInt64 in 0...1 { machine.didAcknowledge([number], by: 1) }
     machine.didDisconnect(1, 1)
     _ = outputs()
     for number in 2...6 { machine.send(.data(one), number: number, on: 0) }
@@ -208,7 +208,7 @@ import Testing
     let topic = machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)
     machine.addLink(1, carrying: [topic])
     connect()
-    machine.didAcknowledge(0, by: 1)
+    machine.didAcknowledge([0], by: 1)
     _ = outputs()
     for number in 1...6 { machine.send(.data(one), number: number, on: 0) }
     #expect(outputs() == ["send 1: careful 1", "send 2: careful 2", "dropped 1", "dropped 1"])
@@ -220,7 +220,7 @@ import Testing
     machine.didConnect(1, 1, at: now)
     var sent = outputs()
     for number: UInt64 in 3..<10 {
-      machine.didAcknowledge(number, by: 1)
+      machine.didAcknowledge([number], by: 1)
       sent += outputs().filter { $0.hasPrefix("send") }
     }
     #expect(
@@ -234,7 +234,7 @@ import Testing
     connect()
     machine.send(.data(one), number: 1, on: 0)
     _ = outputs()
-    machine.didAcknowledge(.max, by: 1)
+    machine.didAcknowledge([.max], by: 1)
     #expect(outputs() == [] && machine.waiting(on: 1) == 1)
   }
 
@@ -245,9 +245,9 @@ import Testing
     connect()
     for number in 1...5 {
       machine.send(.data(one), number: number, on: 0)
-      machine.didAcknowledge(UInt64(number), by: 1)
+      machine.didAcknowledge([UInt64(number)], by: 1)
     }
-    machine.didAcknowledge(0, by: 1)
+    machine.didAcknowledge([0], by: 1)
     _ = outputs()
     let request = CloudEvent(
       id: "careful", source: "there", type: CloudEvent.Control.request.rawValue, number: 1)
@@ -364,8 +364,8 @@ import Testing
     machine.send(.data(one), number: 1, on: 0)
     machine.finish(1, 1)
     #expect(!outputs().contains("idle"))
-    machine.didAcknowledge(0, by: 1)
-    machine.didAcknowledge(1, by: 1)
+    machine.didAcknowledge([0], by: 1)
+    machine.didAcknowledge([1], by: 1)
     #expect(outputs() == ["acknowledged 1", "idle"])
   }
 

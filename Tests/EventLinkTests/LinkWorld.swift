@@ -141,7 +141,7 @@ struct LinkWorld {
       case .received(let message):
         processes[process].machine.receive(
           message, isSticky: message.topic == Self.sticky, by: lane, at: now)
-      case .acknowledged(let number): processes[process].machine.didAcknowledge(number, by: lane)
+      case .acknowledged(let number): processes[process].machine.didAcknowledge([number], by: lane)
       case .closed: break
       }
       perform(process)

@@ -87,6 +87,19 @@
       #expect(bytes.withLock { $0.dropFirst(10).prefix(2) } == [0xFF, 0xFF])
     }
 
+    @Test func `leaves tasks to the pool once it has ended`() async throws {
+      let broker = try HandmadeBroker { _ in }
+      let transport = transport(broker)
+      let (hasEnded, hasBegun) = (OneShot<Bool>(), OneShot<Bool>())
+      // The broker may end it before `connect` returns.
+      try? await transport.connect(will: nil) { if case .closed = $0 { hasEnded.settle(true) } }
+      #expect(await hasEnded.value)
+      transport.preferring {
+        Task.detached(executorPreference: ConnectionThreadExecutor.shared) { hasBegun.settle(true) }
+      }
+      #expect(await hasBegun.value)
+    }
+
     @Test func `says with which error it ended, also if a publisher met it`() async throws {
       let (hasBegun, mayReset, mayGoOn) = (OneShot<Bool>(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let broker = try HandmadeBroker(sending: [0x30, 4, 0, 1, 0x74, 0x78]) { connection in
@@ -101,7 +114,7 @@
         switch event {
         case .received:
           // The thread of the connection runs this, and does not look at the socket meanwhile.
-          Task.detached(executorPreference: ReadingThreadExecutor.shared) {
+          Task.detached(executorPreference: ConnectionThreadExecutor.shared) {
             hasBegun.settle(true)
             mayGoOn.wait()
           }

@@ -21,6 +21,8 @@ typedef struct {
   void (*published)(void *context, int identifier);
   // Runs a job of `mqtt_defer`; other threads may use the connection meanwhile.
   void (*run)(void *context, void *job);
+  // Lets another thread run a job of `mqtt_defer`.
+  void (*decline)(void *context, void *job);
   void (*closed)(void *context, const char *reason);
   void (*release)(void *context);
 } mqtt_events;
@@ -55,9 +57,12 @@ int mqtt_publish(
 // Writes what was published, as far as the network takes it; the thread writes the rest.
 void mqtt_flush(mqtt_connection *connection);
 
-// Called while the connection reports something: lets its thread run a job as soon as it has read what there is. Returns false if
-// this is no such thread, or it has a job already.
+// Lets a connection's thread run a job as soon as it has read what there is: the thread that calls if a connection reports something on it, or
+// that of the preferred connection. Returns false if there is no such connection, or it has a job already.
 bool mqtt_defer(void *job);
+
+// Sets the preferred connection of the thread that calls; NULL for none.
+void mqtt_prefer(mqtt_connection *connection);
 
 // Lets a new thread serve the connection if its thread runs a job, which may take long; any thread may call it. Returns false if there
 // is no new thread.

@@ -30,7 +30,7 @@ extension LinkHub {
     }
     // What an event holds may post as it is released, so that is not under the lock.
     withExtendedLifetime(lost) {}
-    if mustServe { serve() }
+    if mustServe { serveOnConnection() }
   }
 
   /// The number of events for which a link owes something, those of sticky types aside.
@@ -56,7 +56,7 @@ extension LinkHub {
       return !inbox.isServed
     }
     guard let mustServe else { return endConnection(of: input) }
-    if mustServe { serve(afterReading: true) }
+    if mustServe { serve(on: Self.connectionExecutor) }
   }
 
   /// Ends a connection whose messages come faster than they are posted; the next one asks for what is missing.
@@ -71,14 +71,23 @@ extension LinkHub {
     }
   }
 
+  /// Starts a task that serves the inbox; it begins on the thread of a connection, where there is one that has nothing else to do.
+  private func serveOnConnection() {
+    #if MQTT
+      let link = declarations.withLock { $0.links.first?.value.link }
+      if let transport = link?.transport as? MQTTTransport {
+        return transport.preferring { serve(on: Self.connectionExecutor) }
+      }
+    #endif
+    serve()
+  }
+
   /// Starts a task that serves the inbox until it is empty.
-  ///
-  /// After reading, it begins on the thread that has read, where the transport has one.
-  private func serve(afterReading: Bool = false) {
-    let executor = afterReading && tasks.executor == nil ? Self.readingExecutor : nil
+  private func serve(on executor: (any TaskExecutor)? = nil) {
     tasks.start(on: executor, seeing: shared) { [self] in
-      var turn = ReadersTurn(isTaken: executor != nil)
+      var turn = Turn(isOnConnection: executor != nil && tasks.executor == nil)
       while let work = next() {
+        turn.found = nil
         for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { didDrop(count, of: topic) }
         await perform(work.inputs[...], &turn)
         for post in work.posts {
@@ -89,29 +98,32 @@ extension LinkHub {
     }
   }
 
-  /// The time that a task may take of a thread that reads.
-  ///
-  /// If it took longer, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
-  /// So the task looks at the clock before each thing that may call handlers of an event.
-  private struct ReadersTurn {
+  /// What the task that serves keeps from one thing that it does to the next.
+  private struct Turn {
     /// When the task goes on in the pool; nil if it is there.
     private var end: ContinuousClock.Instant?
+    /// The link that was looked up last in the present work. It is retained slowly, as there are weak references to it.
+    var found: (number: LinkMachine.LinkID, link: EventLink?)?
 
-    init(isTaken: Bool) { end = isTaken ? .now + .milliseconds(1) : nil }
+    init(isOnConnection: Bool) { end = isOnConnection ? .now + .milliseconds(1) : nil }
 
+    /// Leaves the thread of a connection, if the task has used it for long.
+    ///
+    /// Otherwise, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
+    /// So the task looks at the clock before each thing that may call handlers of an event.
     mutating func endIfLong() async {
       guard let end, .now >= end else { return }
       self.end = nil
       // A change of the executor is what surely leaves the thread. A `Task.yield()` does not: it goes on at once, on the
-      // same thread, if another thread ends it before the task is suspended. Back from there, the task is one of the pool,
-      // because it does not begin while a connection's thread reads.
+      // same thread, if another thread ends it before the task is suspended. Back from there, the task is one of the pool:
+      // no thread of a connection is preferred then.
       await withTaskExecutorPreference(globalConcurrentExecutor) {}
     }
   }
 
-  private static var readingExecutor: (any TaskExecutor)? {
+  private static var connectionExecutor: (any TaskExecutor)? {
     #if MQTT
-      ReadingThreadExecutor.shared
+      ConnectionThreadExecutor.shared
     #else
       nil
     #endif
@@ -155,24 +167,24 @@ extension LinkHub {
     }
   }
 
-  private func send(_ post: Post, _ turn: inout ReadersTurn) async {
-    var content = OutgoingTopic.Content.lost
+  private func send(_ post: Post, _ turn: inout Turn) async {
+    let content = content(of: post)
+    await decide(&turn) { $0.send(content, number: post.number, on: post.topic) }
+  }
+
+  private func content(of post: Post) -> OutgoingTopic.Content {
     do {
       let data = try post.encode()
       if data?.count ?? 0 > Post.longest { throw LinkFormatError("it has more than 1 MiB") }
-      content = data.map { .data($0) } ?? .removal
+      return data.map { .data($0) } ?? .removal
     } catch {
       let topic = machine.withLock { $0.topics[post.topic].name }
       bus.post(EventLink.DidReject(topic: topic, reason: "the event cannot be sent: \(error)"))
+      return .lost
     }
-    await perform(
-      machine.withLock { [content] machine in
-        machine.send(content, number: post.number, on: post.topic)
-        return machine.takeOutputs()
-      }, &turn)
   }
 
-  private func perform(_ inputs: ArraySlice<Input>, _ turn: inout ReadersTurn) async {
+  private func perform(_ inputs: ArraySlice<Input>, _ turn: inout Turn) async {
     guard !inputs.isEmpty else { return }
     var rest = inputs
     while let input = rest.popFirst() {
@@ -187,12 +199,12 @@ extension LinkHub {
         numbers.append(number)
         rest.removeFirst()
       }
-      await decide(&turn) { [numbers] machine in for number in numbers { machine.didAcknowledge(number, by: lane) } }
+      await decide(&turn) { [numbers] in $0.didAcknowledge(numbers, by: lane) }
     }
     setTimer()
   }
 
-  private func perform(_ input: Input, _ turn: inout ReadersTurn) async {
+  private func perform(_ input: Input, _ turn: inout Turn) async {
     let now = clock.now.offset
     switch input {
     case .connected(let link, let connection):
@@ -204,7 +216,7 @@ extension LinkHub {
       timer.withLock { $0 = nil }
       await decide(&turn) { $0.timeDidPass(now) }
     case .transport(let event, let lane, let connection):
-      guard let link = link(lane), link.isConnection(connection) else { return }
+      guard let link = link(lane, &turn), link.isConnection(connection) else { return }
       switch event {
       case .received(let message):
         let isSticky = receivers(of: message.payload, on: message.topic).contains(where: \.isSticky)
@@ -217,7 +229,7 @@ extension LinkHub {
     }
   }
 
-  private func decide(_ turn: inout ReadersTurn, _ body: (inout LinkMachine) -> Void) async {
+  private func decide(_ turn: inout Turn, _ body: (inout LinkMachine) -> Void) async {
     await perform(
       machine.withLock { machine in
         body(&machine)
@@ -225,11 +237,11 @@ extension LinkHub {
       }, &turn)
   }
 
-  private func perform(_ outputs: [LinkMachine.Output], _ turn: inout ReadersTurn) async {
+  private func perform(_ outputs: [LinkMachine.Output], _ turn: inout Turn) async {
     for output in outputs {
       await turn.endIfLong()
       switch output {
-      case .send(let message, let number, let lane): link(lane)?.transport.publish(message, number: number)
+      case .send(let message, let number, let lane): link(lane, &turn)?.transport.publish(message, number: number)
       case .post(let topic, let payload): await post(payload, from: topic)
       case .removeLatest(let topic, let type):
         let receivers = receivers(of: topic)
@@ -257,6 +269,13 @@ extension LinkHub {
   }
 
   private func link(_ lane: LinkMachine.LinkID) -> EventLink? { declarations.withLock { $0.links[lane]?.link } }
+
+  private func link(_ lane: LinkMachine.LinkID, _ turn: inout Turn) -> EventLink? {
+    if let found = turn.found, found.number == lane { return found.link }
+    let link = link(lane)
+    turn.found = (lane, link)
+    return link
+  }
 
   private func report<E: BusEvent>(of lane: LinkMachine.LinkID, _ event: (EventLink) -> E) {
     if let link = link(lane) { bus.post(event(link), from: link) }

@@ -33,8 +33,6 @@
     private struct State {
       /// The library's object.
       nonisolated(unsafe) var handle: OpaquePointer?
-      /// The numbers of the messages in the library, by its identifiers.
-      var numbers: [Int32: UInt64] = [:]
       var subscription: (identifier: Int32, isGranted: Bool?)?
       var waiters: [UnsafeContinuation<Void, Never>] = []
       var isConnected = false
@@ -49,6 +47,14 @@
       }
     }
 
+    /// The messages in the library, by its identifiers.
+    private struct Messages {
+      /// The number of each that is known under its identifier.
+      var numbers: [Int32: UInt64] = [:]
+      /// The identifiers that were acknowledged before they were known here.
+      var acknowledged: Set<Int32> = []
+    }
+
     /// The jobs that the thread runs between two reads.
     private struct Jobs {
       var last = 0
@@ -58,6 +64,7 @@
     }
 
     private let state = Guarded(State())
+    private let messages = Guarded(Messages())
     private let jobs = Guarded(Jobs())
     private let lookInterval: Duration
     private let receive: @Sendable (LinkTransportEvent) -> Void
@@ -103,22 +110,23 @@
     }
 
     func publish(_ message: LinkMessage, number: UInt64) -> Bool {
-      let handle = state.withLock { state -> OpaquePointer? in
-        guard let handle = state.handle, state.ended == nil else { return nil }
-        // Under the lock, because the acknowledgement may come before the identifier is known here.
-        var identifier: Int32 = 0
-        // The pointer is the string's own, where an argument of type `String` would be a copy.
-        let error = message.topic.withCString { topic in
-          message.payload.withUnsafeBytes { payload in
-            mqtt_publish(
-              handle, topic, payload.baseAddress, payload.count, message.quality.level, message.isRetained, &identifier)
-          }
+      guard let handle = state.withLock({ $0.ended == nil ? $0.handle : nil }) else { return false }
+      var identifier: Int32 = 0
+      // Under no lock of ours, for which acknowledgements would wait: the library looks through all messages in transit. The
+      // pointer is the string's own, where an argument of type `String` would be a copy.
+      let error = message.topic.withCString { topic in
+        message.payload.withUnsafeBytes { payload in
+          mqtt_publish(
+            handle, topic, payload.baseAddress, payload.count, message.quality.level, message.isRetained, &identifier)
         }
-        if error == 0 { state.numbers[identifier] = number }
-        return error == 0 ? handle : nil
       }
-      guard let handle else { return false }
-      // Not under the lock: the library may report what it has written.
+      guard error == 0 else { return false }
+      let isAcknowledged = messages.withLock { [identifier] messages in
+        if messages.acknowledged.remove(identifier) != nil { return true }
+        messages.numbers[identifier] = number
+        return false
+      }
+      if isAcknowledged { receive(.acknowledged(number)) }
       mqtt_flush(handle)
       return true
     }
@@ -152,7 +160,7 @@
         return (jobs.last, !jobs.isWatched)
       }
       if mustWatch { watch(number) }
-      ReadingThreadExecutor.shared.run(job)
+      ConnectionThreadExecutor.shared.run(job)
       jobs.withLock { if $0.running == number { $0.running = nil } }
     }
 
@@ -166,6 +174,13 @@
         }
         if let running { watch(running) }
       }
+    }
+
+    /// Calls `body`; a task that it starts on the ``ConnectionThreadExecutor`` begins on the connection's thread, unless that has one already.
+    func preferring(_ body: () -> Void) {
+      mqtt_prefer(state.withLock { $0.handle })
+      body()
+      mqtt_prefer(nil)
     }
 
     /// Lets another thread serve the connection; returns false if there can be none.
@@ -221,11 +236,18 @@
         },
         published: { context, identifier in
           let connection = MQTTConnection.of(context)
-          let number = connection.state.withLock { $0.numbers.removeValue(forKey: identifier) }
+          let number = connection.messages.withLock { messages in
+            if let number = messages.numbers.removeValue(forKey: identifier) { return UInt64?.some(number) }
+            messages.acknowledged.insert(identifier)
+            return nil
+          }
           if let number { connection.receive(.acknowledged(number)) }
         },
         run: { context, job in
           if let job { MQTTConnection.of(context).run(job) }
+        },
+        decline: { _, job in
+          if let job { ConnectionThreadExecutor.shared.runInPool(job) }
         },
         closed: { context, reason in
           guard let reason else { return }

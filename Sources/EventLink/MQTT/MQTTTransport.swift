@@ -11,9 +11,10 @@
 
   /// Carries messages over a broker of MQTT 3.1.1, by libmosquitto; it needs the package trait `MQTT`.
   ///
-  /// Each connection has a thread, which serves the library. As a rule it also posts what arrives, for about a millisecond at a time: then
-  /// the pool goes on or, if one handler takes longer than a quarter of a second, a new thread serves the library. A message is written by the thread that publishes it, as far as the network takes it at once; nothing here blocks a thread of
-  /// the pool. The library's session is clean: what a link needs after a break, it asks for itself.
+  /// Each connection has a thread, which serves the library. As a rule it also posts what arrives, and encodes and sends what was posted,
+  /// for about a millisecond at a time: then the pool goes on or, if one handler takes longer than a quarter of a second, a new thread
+  /// serves the library. A message is written by the thread that publishes it, as far as the network takes it at once; nothing here
+  /// blocks a thread of the pool. The library's session is clean: what a link needs after a break, it asks for itself.
   public final class MQTTTransport: LinkTransport {
     /// How the connection is encrypted.
     public enum Security: Sendable, Hashable {
@@ -134,6 +135,11 @@
     /// - Returns: whether the library has taken it.
     @discardableResult public func publish(_ message: LinkMessage, number: UInt64) -> Bool {
       connection.withLock { $0 }?.publish(message, number: number) ?? false
+    }
+
+    /// Calls `body` as ``MQTTConnection/preferring(_:)`` does, if there is a connection.
+    func preferring(_ body: () -> Void) {
+      if let connection = connection.withLock({ $0 }) { connection.preferring(body) } else { body() }
     }
 
     /// Ends the connection in order, and returns when it has ended.

@@ -107,15 +107,16 @@ extension LinkMachine {
   private mutating func trim(_ topic: TopicID) {
     let least = least(of: topic)
     guard topics[topic].kept.count > least else { return }
-    let owed = links.values.compactMap { lane in
-      lane.progress[topic].map { progress in
-        guard topics[topic].quality == .atLeastOnce else { return progress.sent }
-        // What has been dropped is not owed, and must not be given to a receiver that asks for it.
-        let dropped = progress.dropped.first { $0.contains(progress.acknowledged + 1) }
-        return dropped?.upperBound ?? progress.acknowledged
+    var settled = topics[topic].last
+    for progress in links.values.lazy.compactMap({ $0.progress[topic] }) {
+      guard topics[topic].quality == .atLeastOnce else {
+        settled = min(settled, progress.sent)
+        continue
       }
+      // What has been dropped is not owed, and must not be given to a receiver that asks for it.
+      let dropped = progress.dropped.first { $0.contains(progress.acknowledged + 1) }
+      settled = min(settled, dropped?.upperBound ?? progress.acknowledged)
     }
-    let settled = owed.min() ?? topics[topic].last
     while topics[topic].kept.count > least, let first = topics[topic].kept.first, first.number <= settled {
       // The latest event of a sticky type stays for links that are down.
       if topics[topic].isSticky, topics[topic].kept.count == 1 { return }
@@ -227,14 +228,15 @@ extension LinkMachine {
     outputs.append(.idle(link, connection: lane.connection))
   }
 
-  /// The transport has taken over a message, or the broker has, if it is sent at least once.
-  mutating func didAcknowledge(_ number: UInt64, by link: LinkID) {
+  /// The transport has taken over messages, or the broker has those that are sent at least once.
+  mutating func didAcknowledge(_ numbers: [UInt64], by link: LinkID) {
     var acknowledged: [(topic: TopicID, event: Int)] = []
     withLane(at: links.index(forKey: link)) { _, _, lane in
-      // The last announcement of a cancelled end has a number of its own.
       let first = lane.next - UInt64(lane.inTransit.count)
-      guard number >= first, number < lane.next else { return }
-      lane.inTransit[Int(number - first)].isAcknowledged = true
+      // The last announcement of a cancelled end has a number of its own.
+      for number in numbers where number >= first && number < lane.next {
+        lane.inTransit[Int(number - first)].isAcknowledged = true
+      }
       while let sent = lane.inTransit.first, sent.isAcknowledged {
         lane.inTransit.popFirst()
         guard let topic = sent.topic else { continue }

@@ -12,7 +12,7 @@ struct LinkMachine: Sendable {
     /// The number of events of a topic that are kept for receivers that missed them.
     var kept = 1_000
     /// The number of messages that the transport holds at a time.
-    var inTransit = 1_000
+    var inTransit = 200
     /// The number of events of an origin and topic that are held back while an earlier one is missing.
     var held = 1_024
     /// The time in which an origin must send something of what a receiver has missed.
