@@ -183,6 +183,6 @@ extension HandlerStore {
     for (key, list) in subjects { pubsub_insert(new, key, list.blockWord) }
     pubsub_publish(&topic.pointee.subjects, new)
     for list in gone.values { list.free(&garbage) }
-    if let table { garbage.retire(table, with: gone.values.map { UnsafeMutableRawPointer($0.blockWord) }) }
+    if let table { garbage.retire(table, with: gone.map { .init(subject: $0.key, address: $0.value.blockWord) }) }
   }
 }

@@ -27,6 +27,7 @@
     case subject = "post from a subject ∥ cancel the subject's, subscribe another"
     case firstSubject = "post ∥ first subject, cancel the others"
     case twoSubjects = "post from a subject ∥ first handler of another, whose place is the same"
+    case manySubjects = "post from a subject ∥ cancel the subject's, subscribe from so many that the table is replaced twice"
     case firstPost = "first post of a type ∥ subscribe"
     case threadEnds = "post, end of the thread ∥ post ∥ cancel"
     case twoWriters = "posts on two buses ∥ cancel on one ∥ cancel on the other"
@@ -62,6 +63,7 @@
       #else
         switch self {
         case .twoPosters, .twoCancels: 2
+        case .manySubjects: 1
         default: threads == 2 ? 2 : 1
         }
       #endif
@@ -72,6 +74,7 @@
       case .nestedElsewhere, .twoWriters: onTwoBuses()
       case .subject, .firstSubject: withSubjects()
       case .twoSubjects: withSubjectsInOnePlace()
+      case .manySubjects: withTwoNewTables()
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
       case .later, .inner: withSecondPost()
       case .reader, .readerBesideHandler, .nestedReader, .firstReader, .firstReaderOfTwo: withReaders()
@@ -252,6 +255,23 @@
       world.bodies = [
         { world.post(1, from: shared[0]) },
         { world.subscribe("the other's", from: shared[1]) },
+      ]
+      return world
+    }
+
+    /// The first table has room for 4 subjects, the second one for 16.
+    private func withTwoNewTables() -> World {
+      let world = World()
+      let things = (0..<17).map { _ in Thing() }
+      let first = world.subscribe("the subject's", from: things[0])
+      for thing in things[1..<4] { world.subscribe("another's", from: thing) }
+      world.bodies = [
+        { world.post(1, from: things[0]) },
+        {
+          world.subscribe("the fifth's", from: things[4])
+          world.cancel(first)
+          for thing in things[5...] { world.subscribe("another's", from: thing) }
+        },
       ]
       return world
     }
