@@ -244,8 +244,9 @@ bool pubsub_is_read(const void *memory, size_t size) {
 ///
 /// The writer cancels, passes a barrier, asks, passes another, and looks. A post announces its next handler, looks for a request,
 /// erases and reports it (report_move), and then looks at the handler's function. The writer's first call, with `asks`, asks each
-/// post that it finds. Its second call counts only posts that were asked: any other post announced the handler later, or erased the
-/// request before it looks at the function, and finds the handler cancelled. Without the first barrier a post could find it living,
+/// post that it finds. Its second call counts only posts that it finds at a handler with the request still there. A post
+/// without one announced the handler after the first call, or has erased the request; either way it looks at the function after the
+/// barrier, and finds the handler cancelled. Without the first barrier a post could find it living,
 /// and then erase the request by a store that the processor has held back.
 static bool runs(const void *const *handlers, long count, bool asks) {
     bool found = false;

@@ -141,7 +141,7 @@ typedef struct pubsub_topic pubsub_topic;
 /// A post under way: what it reads, and what it is about.
 typedef struct pubsub_frame {
     /// What the post is at in each block that it reads: the handler that it is about to call or that runs, or another address
-    /// in the block. Word 0 is for the block of the type; it is the topic's address if there is none, so it is never NULL. Word 1 is
+    /// in the block. Word 0 is for the block of the type; it is the topic's address if there is none, so it is never NULL while the post is under way. Word 1 is
     /// for the block of the post's subject, and 2 for that of an object to which the subject belongs, as a scene to its session.
     /// Word 3 is the table of subjects.
     const void *_Nullable at[4];
@@ -175,8 +175,8 @@ typedef struct pubsub_record {
     void *_Nullable refusal;
     /// The depth from which posts are refused, because a post of this outermost post was refused; zero if none was.
     long ceiling;
-    /// The number (`TopicStore.changes`) of the latest post of a sticky type whose handlers are called; valid until a handler posts,
-    /// which overwrites it.
+    /// The number (`TopicStore.changes`) of the event of the latest post on the general path whose handlers are called, 0 if its type
+    /// is not sticky; valid until a handler posts.
     long change;
     long padding[2];  // so that the frames begin on a cache line
     /// The first word of the first frame is NULL exactly while the thread has no post under way.

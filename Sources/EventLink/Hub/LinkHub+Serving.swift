@@ -102,7 +102,9 @@ extension LinkHub {
   private struct Turn {
     /// When the task goes on in the pool; nil if it is there.
     private var end: ContinuousClock.Instant?
-    /// The link that was looked up last in the present work. It is retained slowly, as there are weak references to it.
+    /// The link that was looked up last in the present work.
+    ///
+    /// It is retained slowly, as there are weak references to it.
     var found: (number: LinkMachine.LinkID, link: EventLink?)?
 
     init(isOnConnection: Bool) { end = isOnConnection ? .now + .milliseconds(1) : nil }

@@ -100,7 +100,8 @@ extension EventBus {
   ///
   /// - Parameter type: the events.
   /// - Returns: false if nothing would receive a post that is made now. A subscription to one subject counts, and so
-  ///   does the bus, which keeps a sticky event.
+  ///   does the bus, which keeps a sticky event. Where there is a subscription to ``Undelivered``, it is true; before the first post or
+  ///   subscription of the type, any subscription by name makes it true.
   /// - Complexity: constant; takes no lock.
   public func hasSubscribers<E: Event>(_ type: E.Type = E.self) -> Bool { core.hasSubscribers(type) }
 

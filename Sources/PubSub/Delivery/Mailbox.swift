@@ -96,8 +96,9 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
   }
 
   override func close() {
-    closed.store(true, ordering: .releasing)
     let (events, marks, actions) = state.withLock { $0.close() }
+    // Not before: a task that found it set, and the state open, would ask for its next step again and again.
+    closed.store(true, ordering: .releasing)
     // After the state: a task that finds no handler is told to drop what is left, or to end, at its next step.
     _ = handler.withLock { $0.take() }
     for mark in marks { mark.purpose.delivery?.end(.cancelled) }
@@ -128,7 +129,7 @@ final class Mailbox<Element: Sendable>: AnyMailbox, @unchecked Sendable {
     // What is removed is released after the lock: a deinitializer may call the bus.
     _ = state.withLock { state -> (Element, EventQueue.Mark)? in
       let removed = state.queue.withdraw(delivery, as: Element.self)
-      // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription to one event must take the next. A
+      // Now, not when the task reaches it: `postAndWait` returns after this, and a subscription with `once` must take the next event. A
       // task that has the event in hand does not begin with it (`AwaitedDelivery.begin`).
       if removed != nil || state.isAt(delivery) { state.updateHasItsEvent() }
       return removed

@@ -25,7 +25,7 @@ struct MailboxState {
   private var mustStartTask = false
   private var isClosed = false
   private let isOnce: Bool
-  /// Whether a subscription to one event holds it or handles it.
+  /// Whether a subscription with `once` holds its event or handles it.
   private var hasItsEvent = false
   /// The number of the latest task; `keep` compares it, so that it does not store the handle of a task that has ended.
   private var taskNumber: UInt64 = 0
@@ -40,10 +40,11 @@ struct MailboxState {
 
   var refusesEvents: Bool { isClosed || hasItsEvent }
 
-  /// Notes whether a subscription to one event still holds it, after a change: the bound may have dropped an event that
+  /// Notes whether a subscription with `once` still holds its event, after a change: the bound may have dropped an event that
   /// was added, or a post has taken back an event that was not handled.
   ///
-  /// It is not called when the task has taken the event, which still counts.
+  /// Taking an event to handle it does not call this: the event still counts. If a post takes back the event that the task has in
+  /// hand, that does not count any more, and this is called.
   mutating func updateHasItsEvent() { if isOnce { hasItsEvent = !queue.events.isEmpty } }
 
   /// Whether the task handles an awaited delivery, or is about to.

@@ -35,8 +35,8 @@ class Receiver: @unchecked Sendable {
 enum HoldPurpose {
   /// No post waits for the event.
   case posted
-  /// A post waits, but not for this receiver: a sequence, or a handler that waits for the poster or is reached after the wait has
-  /// ended. No bound drops the event.
+  /// A post waits, but not for this receiver, which is a sequence, or whose handler waits for the poster or is reached after the wait
+  /// has ended. No bound drops the event.
   case promised
   /// A post waits for the delivery of the event.
   case awaited(AwaitedDelivery)

@@ -37,8 +37,8 @@ extension EventName {
     if let dot = rest.firstIndex(of: ".") { rest = rest[rest.index(after: dot)...] }
     var name = ""
     while let open = rest.firstRange(of: "(unknown context at ") {
-      name += rest[..<open.lowerBound]
       guard let close = rest[open.upperBound...].firstIndex(of: ")") else { break }
+      name += rest[..<open.lowerBound]
       rest = rest[rest.index(after: close)...].drop { $0 == "." }
     }
     return name + rest

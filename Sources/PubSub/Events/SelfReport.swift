@@ -19,8 +19,9 @@ enum SelfReport: Comparable {
 
   /// Whether the bus may post a report of this kind here.
   ///
-  /// - Parameter cause: the `insideReport` of the failure that is to be posted or, for an `Undelivered` about a failure, of that
-  ///   failure: the handler that threw may have returned. The reports around the present code count, too.
+  /// - Parameter cause: the `insideReport` of the failure in question: the one to be posted, or the one that nobody received and that
+  ///   `Undelivered` would report. It counts beside the reports around the present code, because the handler that threw may have
+  ///   returned.
   /// - Returns: false if a report of this kind, or of one further down the list, led here.
   func mayBePosted(causedBy cause: SelfReport? = nil) -> Bool {
     guard let last = Self.last(cause, Self.enclosing) else { return true }

@@ -49,7 +49,9 @@ extension BusCore {
     }
   }
 
-  /// Reports the failure of a handler that ran inside a `report`; with nil there, `type` itself may be that of a report.
+  /// Reports a failure.
+  ///
+  /// `report` is the kind of report inside whose handler the code ran; if it is nil, the kind is that of `type`, if that is a report.
   ///
   /// `type` is nil for the `missed:` of `receiveAll`.
   func reportFailure(

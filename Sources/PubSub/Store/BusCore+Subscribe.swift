@@ -188,7 +188,7 @@ extension BusCore {
       func isExpired(_ one: Registration) -> Bool { one.isExpired(releasingLater: { released.add($0) }) }
       let typed = stores.flatMap { store in
         store.living.compactMap { entry -> (UInt64, EventBus.Listing)? in
-          // As in `registrations`.
+          // A wildcard is listed once, below.
           if let registration = entry.registration, registration.store == nil || isExpired(registration) { return nil }
           let priority = EventBus.Priority(rawValue: entry.priority)
           return (entry.id, .init(subscriber: entry.subscriber, eventName: store.name, priority: priority))

@@ -137,10 +137,9 @@ struct HandlerPlace {
 
   /// Whether the subscription's subject has been released, so that another object, the post's subject, has its address.
   ///
-  /// That happens on Apple's systems: ``HandlerList/subject`` does not keep the memory of an Objective-C object. If the subject exists,
-  /// it is the post's own, so this look at it cannot become its last reference.
+  /// That happens in the portable build, whose weak references do not keep an object's memory; those of the direct build do. If the
+  /// subject exists, it is the post's own, so this look at it cannot become its last reference.
   private var hasFormerSubject: Bool {
-    // The direct build, for Linux, has no Objective-C objects.
     if Calling.isDirect { return false }
     guard let registration = entry.registration, registration.subjectAddress != nil else { return false }
     return registration.subject == nil

@@ -8,11 +8,6 @@ final class HandlerList {
   private(set) var block: HandlerBlock?
   /// The number of handlers that are not cancelled.
   private var livingCount = 0
-  /// The subject of a list with handlers; nil for the list of the topic.
-  ///
-  /// No code reads it. The unowned reference keeps the memory of a Swift object allocated, so no other object gets its address; it does not
-  /// keep the object alive. For an Objective-C object ``HandlerPlace`` looks whether it is still there.
-  unowned var subject: AnyObject?
 
   init(at blockWord: UnsafeMutablePointer<UnsafeRawPointer?>) { self.blockWord = blockWord }
 

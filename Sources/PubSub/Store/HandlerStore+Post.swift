@@ -61,7 +61,7 @@ struct PostUnderWay {
   }
 
   /// Stores ``change`` for `EventBus.changeOfLatest`; call this after the receivers are woken, as that may run code that posts,
-  /// and a sticky post overwrites it.
+  /// and overwrites it.
   func beginCalls() { record.pointee.change = change }
 
   /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
@@ -95,7 +95,7 @@ extension HandlerStore {
     }
     // The body is always called.
     guard let post = begun else { return 0 }
-    // The walk under the lock still announces the last handler of each block, synchronous ones, too.
+    // The walk that held the event still announces the last handler of each block, also a synchronous one.
     if hadReceivers { post.moveOn() }
     if held.contains(.mustWake) {
       var walk = DeliveryWalk(post)

@@ -47,11 +47,11 @@ class HandlerStore: @unchecked Sendable {
     if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
 
-  /// Retires the memory, after the bus was released: the bus has cancelled every handler, and no post is possible.
-  func free(_ garbage: inout Garbage) {
-    list.free(&garbage)
+  /// Frees the memory, after the bus was released: the bus has cancelled every handler, and no post is possible.
+  func free() {
+    list.block?.base.deallocate()
     for list in subjects.values {
-      list.free(&garbage)
+      list.block?.base.deallocate()
       list.blockWord.deallocate()
     }
     pubsub_free(topic.pointee.subjects)
@@ -110,7 +110,6 @@ extension HandlerStore {
     guard let subject else { return list.add(handler, entry, &garbage) }
     let key = UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
     let list = subjects[key] ?? HandlerList(at: .allocate(capacity: 1))
-    if list.isEmpty { list.subject = subject }
     if subjects[key] == nil { enter(list, key, &garbage) }
     list.add(handler, entry, &garbage)
   }
@@ -129,7 +128,6 @@ extension HandlerStore {
     // Before the block may be freed: its address tells whether the handler runs.
     if !captured.isEmpty { garbage.release(captured, of: handler, others, into: &released) }
     list.shrink(&garbage)
-    if list.isEmpty, subject != nil { list.subject = nil }
     count(entry, -1, ofSubject: subject != nil)
   }
 

@@ -7,9 +7,11 @@ extension Registration {
   /// wait inside a handler lasts 30 seconds at most, and one that would close a circle with the wait of another drain does not begin; in
   /// both cases a time-out of the handler that waits is reported.
   func drain() async {
+    // A synchronous handler has no mailbox, and is not in the graph: only the 30 seconds bound that wait.
     guard let context = HandlerContext.enclosing, let mailbox else { return await core.untilIdle(subscriber, whenIdle) }
+    // Both looks find a handler that waits for this code. The first one follows posts and work only, and ends the drain in silence;
+    // what only the graph finds is a circle with another drain, which is reported.
     if context.isChained(to: mailbox) { return }
-    // A chain of posts ends the drain in silence. A circle with other drains, which only the graph sees, is reported.
     guard let token = WaitGraph.beginUnlessCircular(in: context, awaiting: [.mailbox(mailbox)]) else {
       return core.reportTimeout(of: context.run, waitingFor: subscriber)
     }

@@ -71,7 +71,8 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
-    // Nearly always there is a batch, and no need to look at the task. A sequence with `missed` takes its gap first.
+    // Nearly always there is a batch, and no need to look at the task. With `missed` there is a bound, and so never a batch here: its one
+    // event passes through the batch below.
     if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
     // A consumer that always finds an event never suspends. So this checks for cancellation of its task.
     if Task.isCancelled { close() }

@@ -4,7 +4,7 @@ internal import Scheduling
 // MARK: - Synchronous handlers
 
 extension EventBus {
-  /// Registers a synchronous handler; `first` ends a subscription to one event.
+  /// Registers a synchronous handler; `first` ends a subscription with `once`.
   func register<E: Event>(
     _ type: E.Type, from subject: EventBus.Subject?, _ priority: Priority, _ label: String?, _ fileID: String,
     _ line: Int, once first: FirstCall?, _ handler: pubsub_handler

@@ -1,9 +1,11 @@
 internal import Synchronization
 
-/// The first call of a synchronous handler with `once` or `replay`: it ends a subscription to one event before the handler
-/// is called, and makes a replay needless.
+/// The first call of a synchronous handler.
+///
+/// With `once`, it ends the subscription before the handler runs; with `replay`, a post that comes before the replay makes the replay
+/// unnecessary.
 final class FirstCall: @unchecked Sendable {
-  /// The subscription to one event, which the first call ends; set before a post can reach the handler.
+  /// The subscription with `once`, which the first call ends; set before a post can reach the handler.
   weak var registration: Registration?
   private let endsSubscription: Bool
   private let begun = Atomic(false)

@@ -20,7 +20,9 @@ package struct HandlerContext: Sendable {
     return run == nil && work == nil ? nil : HandlerContext(run: run, work: work)
   }
 
-  /// The context of a piece of work: a wait inside it is a wait of that work and of the enclosing handler, if there is one.
+  /// The context of a piece of work: a wait inside it is a wait of that work and of the present run, if there is one.
+  ///
+  /// The run may have ended; every reader looks.
   package static func within(_ work: any AwaitedWork) -> HandlerContext {
     HandlerContext(run: current?.run, work: work)
   }

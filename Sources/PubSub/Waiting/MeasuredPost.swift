@@ -160,7 +160,7 @@ extension MeasuredPost {
       while let priority = walk.priority {
         if pauses, wait?.isOpen ?? false { break }
         lastPriority = priority
-        // First, so that the receivers get this event before any event that synchronous handlers post.
+        // First, so that the receivers of this priority get the event before what its synchronous handlers post.
         if store.hasReceivers {
           // Before the copy is made, or both walks would move on from the same handler. Both count all handlers, so positions agree.
           walk.moveOn()
@@ -329,7 +329,8 @@ extension MeasuredPost {
   ///
   /// - Parameters:
   ///   - blames: whether the running handlers are to blame; false if other code has used up their time.
-  ///   - blamesQueued: whether to blame also the handlers that have not begun, because they have no thread to run on.
+  ///   - blamesQueued: whether to blame also idle handlers whose event is still queued, because they have no thread to run on. A handler
+  ///     that is busy, also with an earlier event, is blamed in any case.
   ///   - blamed: the handlers that have been blamed for the same deadline; this method adds its own.
   /// - Returns: the newly blamed handlers, in order of delivery.
   package func expire(

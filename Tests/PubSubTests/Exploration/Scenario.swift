@@ -27,7 +27,7 @@
     case subject = "post from a subject ∥ cancel the subject's, subscribe another"
     case firstSubject = "post ∥ first subject, cancel the others"
     case twoSubjects = "post from a subject ∥ first handler of another, whose place is the same"
-    case manySubjects = "post from a subject ∥ cancel the subject's, subscribe from so many that the table is replaced twice"
+    case manySubjects = "post from a subject ∥ cancel the subject's, replace the table of subjects twice"
     case firstPost = "first post of a type ∥ subscribe"
     case threadEnds = "post, end of the thread ∥ post ∥ cancel"
     case twoWriters = "posts on two buses ∥ cancel on one ∥ cancel on the other"
