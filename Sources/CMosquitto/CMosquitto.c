@@ -248,6 +248,8 @@ static int serve(mqtt_connection *connection) {
   pthread_mutex_lock(&connection->access);
   if (!connection->is_accepted) {
     error = mosquitto_connect(client, connection->host, connection->port, connection->keep_alive);
+    // A child would keep the connection, and the broker would not see at once that this process is gone.
+    if (error == MOSQ_ERR_SUCCESS) fcntl(mosquitto_socket(client), F_SETFD, FD_CLOEXEC);
     has_more = false;
   }
   while (error == MOSQ_ERR_SUCCESS) {
@@ -451,6 +453,10 @@ bool mqtt_relieve(mqtt_connection *connection) {
   bool is_relieved = !connection->runs_job;
   pthread_mutex_unlock(&connection->duty);
   return is_relieved;
+}
+
+bool mqtt_is_loss(int error) {
+  return error == MOSQ_ERR_NO_CONN || error == MOSQ_ERR_CONN_LOST || error == MOSQ_ERR_ERRNO || error == MOSQ_ERR_TLS;
 }
 
 const char *mqtt_text_of_error(int error) {

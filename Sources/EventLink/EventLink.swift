@@ -60,7 +60,7 @@ public final class EventLink: Sendable {
   let transport: any LinkTransport
   let hub: LinkHub
   private let filters: [String]
-  private let herald: Herald?
+  let herald: Herald?
   private let fleets: [Fleet]
   private let subscriptions = Guarded<[EventBus.Subscription]>([])
   /// Waits until the fleets may judge what the broker has not announced.
@@ -115,8 +115,12 @@ public final class EventLink: Sendable {
 
   /// Connects to the broker, and returns when all subscriptions are confirmed.
   ///
-  /// - Throws: the error of the transport, or ``LinkError/isOpen``.
+  /// - Throws: the error of the transport, ``LinkError/isOpen``, or ``LinkError/announcesAlready(as:)`` if another open link of
+  ///   the bus announces the life cycle on the same topic.
   public func open() async throws {
+    if let herald, hub.isAnnounced(on: herald.topic, besides: number) {
+      throw LinkError.announcesAlready(as: herald.topic)
+    }
     let connection = try state.withLock { state throws(LinkError) in
       guard !state.isOpen else { throw LinkError.isOpen }
       (state.isOpen, state.isConnected) = (true, false)
@@ -126,6 +130,8 @@ public final class EventLink: Sendable {
     }
     await MainActor.run { for fleet in fleets { fleet.linkWillOpen() } }
     do {
+      // It may have been closed while the main actor was busy.
+      guard isConnection(connection) else { throw LinkError.isNotOpen }
       try await transport.connect(will: try herald?.connects(hub)) { [hub, number] event in
         hub.take(.transport(event, number, connection: connection))
       }
@@ -300,6 +306,11 @@ public final class EventLink: Sendable {
 
   // MARK: For the hub
 
+  /// Why the hub ends a connection itself; the transport knows no reason then.
+  static let overflow = "messages arrive faster than they are posted"
+
+  var isOpen: Bool { state.withLock { $0.isOpen } }
+
   func isConnection(_ number: Int) -> Bool { state.withLock { $0.connection == number && $0.isOpen } }
 
   /// Whether a connection lasts.
@@ -319,7 +330,7 @@ public final class EventLink: Sendable {
   func connectionDidEnd(_ connection: Int, because reason: String) async {
     let waiting = state.withLock { state -> (runs: [OneShot<Bool>], closes: [OneShot<Bool>])? in
       guard state.connection == connection, state.reason == nil else { return nil }
-      state.reason = reason
+      state.reason = state.hasOverflowed ? Self.overflow : reason
       defer { (state.runs, state.closes) = ([], []) }
       return (state.runs, state.closes.map(\.end))
     }

@@ -6,7 +6,7 @@ public enum LinkError: Error, Sendable, Hashable {
   case twoTypes(topic: String)
   /// A topic is declared with two qualities.
   case twoQualities(topic: String)
-  /// The link announces the life cycle on this topic already.
+  /// The link, or another open link of the bus, announces the life cycle on this topic already.
   case announcesAlready(as: String)
   /// The link is open already.
   case isOpen
@@ -29,7 +29,7 @@ extension LinkError: CustomStringConvertible {
     case .notATopic(let text): "“\(text)” is no topic of MQTT"
     case .twoTypes(let topic): "two types of events are declared on “\(topic)”"
     case .twoQualities(let topic): "“\(topic)” is declared with two qualities"
-    case .announcesAlready(let topic): "the link announces the life cycle as “\(topic)” already"
+    case .announcesAlready(let topic): "a link announces the life cycle as “\(topic)” already"
     case .isOpen: "the link is open already"
     case .isNotOpen: "the link is not open"
     case .connectionEnded(let reason): "the connection of the link has ended: \(reason)"

@@ -100,6 +100,31 @@ import Testing
     #expect(other.members.map(\.state) == [.running(.active)])
   }
 
+  /// The broker may not have seen that the connection ended in order.
+  @Test func `does not take a will for the end of a process that has left`() async throws {
+    let (watcher, till) = (try watcher(), try member("till"))
+    try await watcher.system.play("launch")
+    try await till.system.play("launch; wait:1s")
+    let will = try #require(broker.wills.first)
+    try await till.system.play("home")
+    broker.publish(will)
+    try await settle(watcher)
+    #expect(fleet.members.map(\.state) == [.running(.background)])
+  }
+
+  /// The births of two connections would be one to a fleet, and the will of one would say nothing.
+  @Test func `has one announcement of a process on a topic`() async throws {
+    let till = try member("till", while: .running)
+    try await till.system.play("launch; wait:1s")
+    let second = try EventLink(of: till.system.application, to: MemoryBroker().transport()) {
+      try $0.announceLifeCycle(as: "shop/till")
+    }
+    await #expect(throws: LinkError.announcesAlready(as: "shop/till")) { try await second.open() }
+    await till.link.close()
+    try await second.open()
+    await second.close()
+  }
+
   /// The life of which the fleet hears only this came and went while its link was down.
   @Test(arguments: ["quit", "crash"])
   func `shows that a process has vanished that started again while the fleet's link was down (13)`(end: String)

@@ -128,4 +128,25 @@ private final class SilentTransport: LinkTransport {
     try await there.system.play("wait:1ms")
     #expect(there.take().count == 1)
   }
+
+  /// The broker has no will of a connection that ends in order, and the process may die before it is there again.
+  @Test func `sends faster than events are posted hears that the process has vanished (12, 13)`() async throws {
+    let system = SimulatedSystem()
+    let link = try EventLink(of: system.application, to: transport) { link in
+      try link.announceLifeCycle(as: "shop/till")
+      try link.receive(OrderPlaced.self, as: "orders")
+    }
+    try await system.play("launch")
+    try await link.open()
+    try await system.play("wait:1ms")
+    let message = LinkMessage(topic: "orders", payload: Array(repeating: 1, count: 1 << 20), quality: .atMostOnce)
+    for _ in 0..<100 { transport.say(.received(message)) }
+    try await system.play("wait:1ms")
+    let last = try #require(transport.last)
+    #expect(last.topic == "shop/till" && last.isRetained)
+    #expect(String(decoding: last.payload, as: UTF8.self).contains(#""state":"vanished""#))
+    await #expect(throws: LinkError.connectionEnded(reason: "messages arrive faster than they are posted")) {
+      try await link.run()
+    }
+  }
 }

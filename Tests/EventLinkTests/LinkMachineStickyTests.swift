@@ -84,11 +84,11 @@ extension `The machine of links` {
     for number in 1...2 { machine.send(.data(one), number: number, on: 0) }
     machine.didAcknowledge([0], by: 1)
     #expect(outputs() == ["send 0: sticky 1", "send 1: sticky 2"])
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     machine.didConnect(1, 2, at: now)
     #expect(outputs() == ["send 2: sticky 2"])
     machine.didAcknowledge([2], by: 1)
-    machine.didDisconnect(1, 2)
+    machine.didDisconnect(1, 2, at: now)
     machine.didConnect(1, 3, at: now)
     #expect(outputs() == [])
   }
@@ -134,7 +134,7 @@ extension `The machine of links` {
   @Test mutating func `does not post again what was overtaken by an own event that waits (2, 8)`() {
     connect()
     stickyArrives(from: "there", 5)
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     send(.data(one), 1)
     connect()
     stickyArrives(from: "there", 5)
@@ -149,7 +149,7 @@ extension `The machine of links` {
     stickyArrives(from: "there", 5)
     send(.data(one), 1)
     for number: UInt64 in 0...1 { machine.didAcknowledge([number], by: 1) }
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     _ = outputs()
     if !comesFirst { connect() }
     stickyArrives(from: "there", 5)

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  private mutating func arrives(_ number: Int, _ quality: LinkQuality = .atLeastOnce, type: String = "Tick") {
+  mutating func arrives(_ number: Int, _ quality: LinkQuality = .atLeastOnce, type: String = "Tick") {
     let event = CloudEvent(id: "\(number)", source: "there", type: type, number: number)
     machine.receive(
       LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: quality),
@@ -44,7 +44,7 @@ import Testing
   @Test mutating func `takes the end of an earlier connection for nothing`() {
     connect()
     machine.didConnect(1, 2, at: now)
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     machine.finish(1, 1)
     // The later connection is up, and what it owes is not what the earlier one waited for.
     machine.send(.data(one), number: 1, on: 0)
@@ -146,7 +146,7 @@ import Testing
     connect()
     arrives(1)
     arrives(3)
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     _ = outputs()
     machine.timeDidPass(now + .seconds(1_000))
     #expect(outputs() == [] && machine.deadline == nil)
@@ -166,7 +166,7 @@ import Testing
       ])
     for number: UInt64 in [2, 0, 1] { machine.didAcknowledge([number], by: 1) }
     #expect(outputs() == ["acknowledged 2"])
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     machine.didConnect(1, 1, at: now)
     #expect(outputs() == ["send 6: careful head 2", "send 7: careful 3", "send 8: sticky 1"])
   }
@@ -186,7 +186,7 @@ import Testing
     connect()
     machine.send(.data(one), number: 1, on: 0)
     for number: UInt64 in 0...1 { machine.didAcknowledge([number], by: 1) }
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     _ = outputs()
     for number in 2...6 { machine.send(.data(one), number: number, on: 0) }
     #expect(outputs() == [] && machine.waiting(on: 1) == 5)
@@ -213,7 +213,7 @@ import Testing
     for number in 1...6 { machine.send(.data(one), number: number, on: 0) }
     #expect(outputs() == ["send 1: careful 1", "send 2: careful 2", "dropped 1", "dropped 1"])
     #expect(machine.waiting(on: 1) == 4)
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     // Nothing is dropped twice.
     machine.send(.data(one), number: 7, on: 0)
     #expect(outputs() == ["dropped 1"])
@@ -375,7 +375,7 @@ import Testing
     #expect(outputs() == ["idle"])
     for topic in 0...2 { machine.send(.data(one), number: 1, on: topic) }
     #expect(outputs() == [] && machine.waiting(on: 1) == 2)
-    machine.didDisconnect(1, 1)
+    machine.didDisconnect(1, 1, at: now)
     machine.didConnect(1, 2, at: now)
     #expect(
       outputs() == ["send 1: careful head 0", "send 2: careful 1", "send 3: careless 1", "send 4: sticky 1"])

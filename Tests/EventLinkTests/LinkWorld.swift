@@ -110,7 +110,7 @@ struct LinkWorld {
     (lines[line].isUp, hasCut) = (false, true)
     (lines[line].toBroker, lines[line].toProcess) = ([], [])
     let (process, lane) = (lines[line].process, lines[line].lane)
-    processes[process].machine.didDisconnect(lane, 1)
+    processes[process].machine.didDisconnect(lane, 1, at: now)
     perform(process)
   }
 

@@ -75,3 +75,6 @@ void mqtt_end(mqtt_connection *connection, bool in_order);
 void mqtt_release(mqtt_connection *connection);
 
 const char *mqtt_text_of_error(int error);
+
+// Whether an error says that there is no connection any more.
+bool mqtt_is_loss(int error);

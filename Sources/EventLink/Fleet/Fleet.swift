@@ -97,7 +97,7 @@ public import PubSub
     // of all is what it keeps. Nor may it see that a connection has ended in order, if it writes to it then.
     if announcement.state == Announcement.vanished, let former {
       if former.birth != birth, !unconfirmed.contains(topic) { return }
-      if former.birth == birth, case .ended = former.state { return }
+      if former.birth == birth, !connected.contains(topic) { return }
     }
     guard place != nil || members.count < Self.most else {
       return bus.post(EventLink.DidReject(topic: topic, reason: "the fleet has \(Self.most) members already"))

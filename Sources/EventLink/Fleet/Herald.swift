@@ -7,6 +7,7 @@ final class Herald: Sendable {
   let topic: String
   let number: LinkMachine.TopicID
   private let birth = Guarded<String?>(nil)
+  private let will = Guarded<LinkMessage?>(nil)
   private let latest = Guarded<Announcement?>(nil)
 
   init(_ topic: String, _ number: LinkMachine.TopicID) { (self.topic, self.number) = (topic, number) }
@@ -15,8 +16,14 @@ final class Herald: Sendable {
   func connects(_ hub: LinkHub) throws -> LinkMessage {
     let name = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
     birth.withLock { $0 = name }
-    return try Announcement(state: Announcement.vanished, cause: nil, birth: name).will(on: topic, from: hub.origin)
+    let message = try Announcement(state: Announcement.vanished, cause: nil, birth: name)
+      .will(on: topic, from: hub.origin)
+    will.withLock { $0 = message }
+    return message
   }
+
+  /// The will of the present connection.
+  var presentWill: LinkMessage? { will.withLock { $0 } }
 
   /// Announces the present state, or the end of the connection.
   @MainActor func announce(_ application: Application, _ hub: LinkHub, isLast: Bool = false) {

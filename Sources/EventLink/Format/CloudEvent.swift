@@ -21,13 +21,24 @@ struct CloudEvent: Sendable, Hashable {
   enum Control: String {
     /// All numbers up to this one have been sent.
     case head = "swift-app-lifecycle.link.head"
-    /// The numbers up to this one cannot be had any more.
+    /// The numbers from ``CloudEvent/firstOfGap`` up to this one cannot be had any more.
     case gap = "swift-app-lifecycle.link.gap"
     /// A receiver asks for the numbers that follow this one on the topic that `id` names.
     case request = "swift-app-lifecycle.link.request"
   }
 
   var control: Control? { Control(rawValue: type) }
+
+  /// The `id` of a gap, which has its first number.
+  static func id(ofGap numbers: ClosedRange<Int>, on topic: String) -> String {
+    "\(topic)#gap-\(numbers.lowerBound)-\(numbers.upperBound)"
+  }
+
+  /// The first number of a gap; 1 if its `id` does not say.
+  var firstOfGap: Int {
+    let parts = id.split(separator: "-")
+    return parts.count > 1 ? Int(parts[parts.count - 2]) ?? 1 : 1
+  }
 }
 
 extension CloudEvent {

@@ -1,3 +1,4 @@
+import AppLifecycle
 import PubSub
 import Scheduling
 
@@ -27,7 +28,13 @@ extension LinkHub {
 
   func remove(_ link: LinkMachine.LinkID) {
     declarations.withLock { $0.links[link] = nil }
-    machine.withLock { $0.removeLink(link) }
+    machine.withLock { [now = clock.now.offset] in $0.removeLink(link, at: now) }
+  }
+
+  /// Whether another link of the bus is open and announces the life cycle on a topic.
+  func isAnnounced(on topic: String, besides number: LinkMachine.LinkID) -> Bool {
+    let others = declarations.withLock { $0.links.filter { $0.key != number }.values.map(\.link) }
+    return others.contains { $0?.herald?.topic == topic && $0?.isOpen == true }
   }
 
   /// Adds a topic on which events are sent; the bus has one subscription for all its links.

@@ -66,8 +66,10 @@ extension LinkHub {
     tasks.start(seeing: shared) { [self] in
       // The link may have been closed and opened again before the task began.
       guard link.isUp(connection) else { return }
+      // An end in order has no will, and if the process dies before it has connected again, nothing else says so.
+      if let will = link.herald?.presentWill { link.transport.publish(will, number: .max) }
       await link.transport.disconnect()
-      take(.transport(.closed(reason: "messages arrive faster than they are posted"), lane, connection: connection))
+      take(.transport(.closed(reason: EventLink.overflow), lane, connection: connection))
     }
   }
 
@@ -213,7 +215,7 @@ extension LinkHub {
       guard link.isUp(connection) else { return }
       await decide(&turn) { $0.didConnect(link.number, connection, at: now) }
     case .finish(let link, let connection): await decide(&turn) { $0.finish(link.number, connection) }
-    case .closed(let link, let connection): await decide(&turn) { $0.didDisconnect(link.number, connection) }
+    case .closed(let link, let connection): await decide(&turn) { $0.didDisconnect(link.number, connection, at: now) }
     case .time:
       timer.withLock { $0 = nil }
       await decide(&turn) { $0.timeDidPass(now) }
@@ -221,11 +223,12 @@ extension LinkHub {
       guard let link = link(lane, &turn), link.isConnection(connection) else { return }
       switch event {
       case .received(let message):
-        let isSticky = receivers(of: message.payload, on: message.topic).contains(where: \.isSticky)
-        await decide(&turn) { $0.receive(message, isSticky: isSticky, by: lane, at: now) }
+        let receivers = receivers(of: message.payload, on: message.topic)
+        let (isSticky, isReceived) = (receivers.contains(where: \.isSticky), !receivers.isEmpty)
+        await decide(&turn) { $0.receive(message, isSticky: isSticky, isReceived: isReceived, by: lane, at: now) }
       case .acknowledged: break  // The caller takes them in rows.
       case .closed(let reason):
-        await decide(&turn) { $0.didDisconnect(lane, connection) }
+        await decide(&turn) { $0.didDisconnect(lane, connection, at: now) }
         await link.connectionDidEnd(connection, because: reason)
       }
     }

@@ -120,7 +120,11 @@
             handle, topic, payload.baseAddress, payload.count, message.quality.level, message.isRetained, &identifier)
         }
       }
-      guard error == 0 else { return false }
+      guard error == 0 else {
+        // What the library will never take would stay in transit. Of a connection that is lost, its thread has the reason.
+        if !mqtt_is_loss(error) { end(because: String(cString: mqtt_text_of_error(error))) }
+        return false
+      }
       let isAcknowledged = messages.withLock { [identifier] messages in
         if messages.acknowledged.remove(identifier) != nil { return true }
         messages.numbers[identifier] = number

@@ -25,6 +25,8 @@ struct IncomingTopic: Sendable {
 struct Gap: Sendable {
   /// The events that arrived too early, by number.
   var held: [Int: [UInt8]] = [:]
+  /// The events that cannot be had any more, behind some that may still come.
+  var lost: [ClosedRange<Int>] = []
   /// Whether further events were dropped because too many are held; they are sent again with what is missing.
   var hasForgotten = false
   /// When the wait ends; nil while no link is up.
@@ -63,9 +65,12 @@ extension LinkMachine {
   /// - Parameters:
   ///   - message: the message.
   ///   - isSticky: whether the topic has a sticky type here.
+  ///   - isReceived: whether anything here takes it; what other links of the broker exchange is not to be asked for.
   ///   - link: the link.
   ///   - now: the present time.
-  mutating func receive(_ message: LinkMessage, isSticky: Bool, by link: LinkID, at now: Duration) {
+  mutating func receive(
+    _ message: LinkMessage, isSticky: Bool, isReceived: Bool = true, by link: LinkID, at now: Duration
+  ) {
     if message.payload.isEmpty {
       let type = latest[message.topic]?.event?.type
       // Of a topic that is not known as a sticky one, no link has brought anything that is later.
@@ -94,6 +99,7 @@ extension LinkMachine {
       }
       return answer(event.id, after: number, by: link)
     }
+    guard isReceived else { return }
     guard let number = event.number else {
       guard event.control == nil else { return reject(message, "it has no number") }
       let name = EventIdentity(source: event.source, id: event.id)
@@ -109,7 +115,8 @@ extension LinkMachine {
     switch event.control {
     case nil: take(message, event, number, key, isSticky: isSticky, by: link, at: now)
     case .head: didHear(number, key, by: link, at: now)
-    case .gap: giveUp(upTo: number, key)
+    case .gap: giveUp(event.firstOfGap, number, key, by: link, at: now)
+    case .request where Self.isRequestTopic(message.topic): break
     case .request: reject(message, "a request belongs to the topic of its origin")
     }
   }
@@ -248,9 +255,16 @@ extension LinkMachine {
   /// Posts what is held and no longer too early.
   private mutating func postHeld(_ topic: inout IncomingTopic, _ key: IncomingTopic.Key) {
     guard !gaps.isEmpty else { return }
-    while let payload = takeHeld(topic.last + 1, key) {
-      topic.last += 1
-      outputs.append(.post(topic: key.topic, payload: payload))
+    while true {
+      if let payload = takeHeld(topic.last + 1, key) {
+        topic.last += 1
+        outputs.append(.post(topic: key.topic, payload: payload))
+      } else if let lost = gaps[key]?.lost.first(where: { $0.contains(topic.last + 1) }) {
+        miss(lost.upperBound - topic.last, key)
+        topic.last = lost.upperBound
+      } else {
+        break
+      }
     }
     if topic.last >= topic.known { endGap(key) }
   }
@@ -311,9 +325,15 @@ extension LinkMachine {
     }
   }
 
-  /// Stops the waits for what a link has asked for, because it is down.
-  mutating func stopWaiting(for link: LinkID) {
-    for (key, gap) in gaps where gap.link == link { gaps[key]?.deadline = nil }
+  /// Stops the waits for what a link has asked for, because it is down; another one asks, if there is one.
+  mutating func stopWaiting(for link: LinkID, at now: Duration) {
+    let other = links.keys.sorted().first { links[$0]?.isUp == true }
+    for key in gaps.keys.sorted() where gaps[key]?.link == link {
+      gaps[key]?.deadline = nil
+      guard let other else { continue }
+      wait(for: key, at: now)
+      request(key, by: other)
+    }
     deadline = gaps.values.compactMap(\.deadline).min()
   }
 
@@ -329,10 +349,22 @@ extension LinkMachine {
     }
   }
 
-  private mutating func giveUp(upTo number: Int, _ key: IncomingTopic.Key) {
+  /// The origin says that it has nothing more of some events.
+  private mutating func giveUp(
+    _ first: Int, _ number: Int, _ key: IncomingTopic.Key, by link: LinkID, at now: Duration
+  ) {
     guard var topic = incoming[key] else { return }
     topic.known = max(topic.known, number)
     topic.answers = true
+    if first > topic.last + 1, first <= number, topic.isCareful, gaps[key] != nil || gaps.count < Gap.most,
+      gaps[key]?.lost.count ?? 0 < limits.held
+    {
+      // What comes before may still be sent.
+      gaps[key, default: Gap()].lost.append(first...number)
+      ask(&topic, key, by: link, at: now)
+      incoming[key] = topic
+      return
+    }
     skip(upTo: number, &topic, key)
     postHeld(&topic, key)
     incoming[key] = topic

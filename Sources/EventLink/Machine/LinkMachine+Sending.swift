@@ -21,9 +21,9 @@ extension LinkMachine {
   }
 
   /// Removes a link for good.
-  mutating func removeLink(_ link: LinkID) {
+  mutating func removeLink(_ link: LinkID, at now: Duration) {
     links[link] = nil
-    stopWaiting(for: link)
+    stopWaiting(for: link, at: now)
   }
 
   /// Sends an event.
@@ -176,7 +176,7 @@ extension LinkMachine {
       if topics[topic].quality == .atLeastOnce || topics[topic].isSticky {
         // What was in transit may have been lost. The broker must have the latest event of a sticky type, however it is sent.
         progress.sent = progress.acknowledged
-        if !topics[topic].isSticky { lane.heads.append(message(.head, upTo: progress.sent, on: topic)) }
+        if !topics[topic].isSticky { lane.heads.append(headMessage(upTo: progress.sent, on: topic)) }
       } else {
         progress.acknowledged = progress.sent
       }
@@ -190,11 +190,11 @@ extension LinkMachine {
   }
 
   /// A link's connection has ended; what a later one has replaced has ended before.
-  mutating func didDisconnect(_ link: LinkID, _ connection: Int) {
+  mutating func didDisconnect(_ link: LinkID, _ connection: Int, at now: Duration) {
     guard let lane = links[link], connection >= lane.connection else { return }
     links[link]?.isUp = false
     reportIfIdle(link)
-    stopWaiting(for: link)
+    stopWaiting(for: link, at: now)
     if lane.isUp { noteOwnLatest(at: link) }
   }
 
@@ -230,7 +230,7 @@ extension LinkMachine {
 
   /// The transport has taken over messages, or the broker has those that are sent at least once.
   mutating func didAcknowledge(_ numbers: [UInt64], by link: LinkID) {
-    var acknowledged: [(topic: TopicID, event: Int)] = []
+    var acknowledged: [(topic: TopicID, event: Int?)] = []
     withLane(at: links.index(forKey: link)) { _, _, lane in
       let first = lane.next - UInt64(lane.inTransit.count)
       // The last announcement of a cancelled end has a number of its own.
@@ -241,17 +241,18 @@ extension LinkMachine {
         lane.inTransit.popFirst()
         guard let topic = sent.topic else { continue }
         lane.changeProgress(of: topic) { $0.didAcknowledge(sent.event) }
+        let event = sent.isGap ? nil : sent.event
         if let place = acknowledged.firstIndex(where: { $0.topic == topic }) {
-          acknowledged[place].event = sent.event
+          acknowledged[place].event = event ?? acknowledged[place].event
         } else {
-          acknowledged.append((topic, sent.event))
+          acknowledged.append((topic, event))
         }
       }
     }
     acknowledged.sort { $0.topic < $1.topic }
     for (topic, event) in acknowledged {
       trim(topic)
-      guard topics[topic].quality == .atLeastOnce else { continue }
+      guard topics[topic].quality == .atLeastOnce, let event else { continue }
       outputs.append(.acknowledged(topic, through: event, by: link))
     }
     pump(link)
@@ -292,7 +293,9 @@ extension LinkMachine {
       lane.changeProgress(of: topic) { $0.sent = dropped.upperBound }
       guard topics[topic].quality == .atLeastOnce else { return }
       return transfer(
-        message(.gap, upTo: dropped.upperBound, on: topic), event: dropped.upperBound, on: topic, by: link, &lane)
+        gapMessage(progress.sent + 1...dropped.upperBound, on: topic), event: dropped.upperBound, on: topic,
+        isGap: true, by: link,
+        &lane)
     }
     guard let place = next else {
       // Nothing of it is kept.
@@ -300,7 +303,9 @@ extension LinkMachine {
       return
     }
     lane.changeProgress(of: topic) { $0.sent = number }
-    transfer(message(at: place, of: topic), event: number, on: topic, by: link, &lane)
+    var isGap = false
+    if case .lost = topics[topic].kept[place].content { isGap = true }
+    transfer(message(at: place, of: topic), event: number, on: topic, isGap: isGap, by: link, &lane)
   }
 
   /// Sends the next event that a receiver has asked for.
@@ -314,7 +319,7 @@ extension LinkMachine {
     }
     if number > resend.next {
       let end = min(number - 1, resend.through)
-      transfer(message(.gap, upTo: end, on: topic), event: 0, on: nil, by: link, &lane)
+      transfer(gapMessage(resend.next...end, on: topic), event: 0, on: nil, by: link, &lane)
       resend.next = end + 1
     } else if let place {
       transfer(message(at: place, of: topic), event: 0, on: nil, by: link, &lane)
@@ -325,9 +330,9 @@ extension LinkMachine {
   }
 
   private mutating func transfer(
-    _ message: LinkMessage, event: Int, on topic: TopicID?, by link: LinkID, _ lane: inout Lane
+    _ message: LinkMessage, event: Int, on topic: TopicID?, isGap: Bool = false, by link: LinkID, _ lane: inout Lane
   ) {
-    lane.inTransit.append(Lane.Sent(topic: topic, event: event))
+    lane.inTransit.append(Lane.Sent(topic: topic, event: event, isGap: isGap))
     outputs.append(.send(message, number: lane.next, by: link))
     lane.next += 1
   }
@@ -343,10 +348,12 @@ extension LinkMachine {
     switch content {
     case .data(let data): payload = event.encoded(with: data, mediaType: topics[topic].mediaType)
     case .removal: payload = []
-    case .lost: return message(.gap, upTo: number, on: topic)
+    case .lost: return gapMessage((place == 0 ? 1 : topics[topic].kept[place - 1].number + 1)...number, on: topic)
     }
+    // The broker must have the latest event of a sticky type: what is only written to a socket may be lost with the connection.
+    let isSticky = topics[topic].isSticky
     return LinkMessage(
-      topic: name, payload: payload, quality: topics[topic].quality, isRetained: topics[topic].isSticky)
+      topic: name, payload: payload, quality: isSticky ? .atLeastOnce : topics[topic].quality, isRetained: isSticky)
   }
 
   /// A message to an origin about the events of a topic that follow a number.
@@ -357,12 +364,19 @@ extension LinkMachine {
       topic: Self.requestTopic(of: key.origin), payload: event.encoded(), quality: .atLeastOnce)
   }
 
-  /// A message to other links about the events up to a number.
-  private func message(_ control: CloudEvent.Control, upTo number: Int, on topic: TopicID) -> LinkMessage {
-    let name = topics[topic].name
-    let event = CloudEvent(
-      id: "\(name)#\(control)-\(number)", source: origin, type: control.rawValue, number: number)
-    return LinkMessage(topic: name, payload: event.encoded(), quality: .atLeastOnce)
+  /// A message to other links: all events up to a number have been sent.
+  private func headMessage(upTo number: Int, on topic: TopicID) -> LinkMessage {
+    message(.head, number, id: "\(topics[topic].name)#head-\(number)", on: topic)
+  }
+
+  /// A message to other links: these events cannot be had any more.
+  private func gapMessage(_ numbers: ClosedRange<Int>, on topic: TopicID) -> LinkMessage {
+    message(.gap, numbers.upperBound, id: CloudEvent.id(ofGap: numbers, on: topics[topic].name), on: topic)
+  }
+
+  private func message(_ control: CloudEvent.Control, _ number: Int, id: String, on topic: TopicID) -> LinkMessage {
+    let event = CloudEvent(id: id, source: origin, type: control.rawValue, number: number)
+    return LinkMessage(topic: topics[topic].name, payload: event.encoded(), quality: .atLeastOnce)
   }
 
   /// Answers a receiver that misses what follows a number; a second receiver that misses less costs nothing.

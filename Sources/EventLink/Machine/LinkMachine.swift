@@ -11,7 +11,7 @@ struct LinkMachine: Sendable {
     var waiting = 10_000
     /// The number of events of a topic that are kept for receivers that missed them.
     var kept = 1_000
-    /// The number of messages that the transport holds at a time.
+    /// The number of messages that the transport holds at a time; libmosquitto looks through all of them at each message.
     var inTransit = 200
     /// The number of events of an origin and topic that are held back while an earlier one is missing.
     var held = 1_024
@@ -66,6 +66,10 @@ struct LinkMachine: Sendable {
   /// The topic on which an origin is asked for what a receiver has missed.
   static func requestTopic(of origin: String) -> String { "swift-app-lifecycle/link/\(origin)/requests" }
 
+  static func isRequestTopic(_ topic: String) -> Bool {
+    topic.hasPrefix("swift-app-lifecycle/link/") && topic.hasSuffix("/requests")
+  }
+
   /// The `id` of an event of this process.
   static func id(_ number: Int, on topic: String) -> String { "\(topic)#\(number)" }
 
@@ -80,6 +84,8 @@ struct Lane: Sendable {
   struct Sent: Sendable {
     let topic: LinkMachine.TopicID?
     let event: Int
+    /// Whether the message only says that events up to this one were dropped.
+    let isGap: Bool
     var isAcknowledged = false
   }
 

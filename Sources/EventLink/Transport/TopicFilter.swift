@@ -1,31 +1,35 @@
 /// A filter of topics, as brokers of MQTT have it: `+` stands for one level, `#` for all levels from there on.
 struct TopicFilter: Sendable, Hashable {
-  let text: String
-  private let levels: [Substring]
+  /// The bytes of each level: brokers compare bytes, where one character of Swift may be `#` and an accent.
+  private let levels: [[UInt8]]
+  private static let (any, all) = (Array("+".utf8), Array("#".utf8))
 
   /// Reads a filter; nil if it is none.
   init?(_ text: String) {
     guard Self.isUsable(text), !Self.isOrder(text) else { return nil }
-    levels = text.split(separator: "/", omittingEmptySubsequences: false)
+    levels = Self.levels(of: text).map(Array.init)
     for (place, level) in levels.enumerated() {
-      if level.contains("#"), level != "#" || place + 1 < levels.count { return nil }
-      if level.contains("+"), level != "+" { return nil }
+      if level.contains(UInt8(ascii: "#")), level != Self.all || place + 1 < levels.count { return nil }
+      if level.contains(UInt8(ascii: "+")), level != Self.any { return nil }
     }
-    self.text = text
+  }
+
+  private static func levels(of text: String) -> [Substring.UTF8View] {
+    text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
   }
 
   /// Whether the filter names one topic.
-  var isTopic: Bool { !levels.contains { $0 == "#" || $0 == "+" } }
+  var isTopic: Bool { !levels.contains { $0 == Self.all || $0 == Self.any } }
 
   /// Whether a topic matches.
   ///
   /// Topics that begin with `$` are the broker's own, and match no wildcard at the beginning.
   func matches(_ topic: String) -> Bool {
-    let parts = topic.split(separator: "/", omittingEmptySubsequences: false)
-    if topic.hasPrefix("$"), levels[0] == "#" || levels[0] == "+" { return false }
+    let parts = Self.levels(of: topic)
+    if topic.utf8.first == UInt8(ascii: "$"), levels[0] == Self.all || levels[0] == Self.any { return false }
     for (place, level) in levels.enumerated() {
-      if level == "#" { return true }
-      guard place < parts.count, level == "+" || level == parts[place] else { return false }
+      if level == Self.all { return true }
+      guard place < parts.count, level == Self.any || level.elementsEqual(parts[place]) else { return false }
     }
     return parts.count == levels.count
   }
@@ -34,7 +38,7 @@ struct TopicFilter: Sendable, Hashable {
   ///
   /// No event would match such a filter here.
   static func isOrder(_ text: String) -> Bool {
-    ["$share/", "$queue/", "$exclusive/"].contains { text.hasPrefix($0) }
+    ["$share/", "$queue/", "$exclusive/"].contains { text.utf8.starts(with: $0.utf8) }
   }
 
   /// The most bytes of a topic that a link takes; MQTT allows 65,535.

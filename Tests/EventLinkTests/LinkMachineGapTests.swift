@@ -1,0 +1,119 @@
+import Testing
+
+@testable import EventLink
+
+/// What receivers learn of events that cannot be had any more, and whom they ask for the others.
+extension `The machine of links` {
+  /// The origin says that these events cannot be had any more.
+  private mutating func isTold(ofLoss numbers: ClosedRange<Int>, by link: LinkMachine.LinkID = 1) {
+    let event = CloudEvent(
+      id: CloudEvent.id(ofGap: numbers, on: "ticks"), source: "there", type: CloudEvent.Control.gap.rawValue,
+      number: numbers.upperBound)
+    machine.receive(
+      LinkMessage(topic: "ticks", payload: event.encoded(), quality: .atLeastOnce), isSticky: false, by: link, at: now)
+  }
+
+  @Test mutating func `posts what is sent again before events that are lost (4)`() {
+    connect()
+    arrives(1)
+    arrives(5)
+    #expect(outputs() == ["post 1", "send 1: requests request 1"])
+    // It overtakes the answer.
+    isTold(ofLoss: 6...7)
+    #expect(outputs() == [])
+    for number in 2...4 { arrives(number) }
+    #expect(outputs() == ["post 2", "post 3", "post 4", "post 5", "missed 2"])
+    arrives(8)
+    #expect(outputs() == ["post 8"])
+    #expect(machine.gaps.isEmpty)
+  }
+
+  @Test mutating func `asks for what comes before events that are lost (4)`() {
+    connect()
+    arrives(1)
+    isTold(ofLoss: 4...4)
+    #expect(outputs() == ["post 1", "send 1: requests request 1"])
+    isTold(ofLoss: 2...2)
+    #expect(outputs() == ["missed 1"])
+    arrives(3)
+    #expect(outputs() == ["post 3", "missed 1"])
+  }
+
+  @Test mutating func `says which events are lost (4)`() {
+    connect()
+    machine.send(.data(one), number: 1, on: 0)
+    machine.send(.lost, number: 4, on: 0)
+    let gaps = machine.takeOutputs().compactMap { output -> ClosedRange<Int>? in
+      guard case .send(let message, _, _) = output, let event = try? CloudEvent(message.payload),
+        event.control == .gap
+      else { return nil }
+      return event.firstOfGap...(event.number ?? 0)
+    }
+    #expect(gaps == [2...3, 4...4])
+  }
+
+  @Test mutating func `asks by another link, if the one that has asked is down (4)`() {
+    machine.addLink(2, carrying: [])
+    connect()
+    machine.didConnect(2, 1, at: now)
+    arrives(1)
+    arrives(3)
+    _ = outputs()
+    machine.didDisconnect(1, 1, at: now + .seconds(29))
+    let links = machine.takeOutputs().compactMap { if case .send(_, _, let link) = $0 { link } else { nil } }
+    #expect(links == [2])
+    // The other one has its own time.
+    machine.timeDidPass(now + .seconds(58))
+    #expect(outputs() == [])
+    machine.timeDidPass(now + .seconds(59))
+    #expect(outputs() == ["missed 1", "post 3"])
+  }
+
+  /// A fleet may follow all topics of a broker.
+  @Test mutating func `asks for nothing that is not received (4)`() {
+    connect()
+    for number in [1, 3] {
+      let event = CloudEvent(id: "\(number)", source: "there", type: "Tick", number: number)
+      machine.receive(
+        LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false,
+        isReceived: false, by: 1, at: now)
+    }
+    let request = CloudEvent(
+      id: "ticks", source: "third", type: CloudEvent.Control.request.rawValue, number: 1)
+    for isReceived in [false, true] {
+      machine.receive(
+        LinkMessage(
+          topic: LinkMachine.requestTopic(of: "there"), payload: request.encoded(), quality: .atLeastOnce),
+        isSticky: false, isReceived: isReceived, by: 1, at: now)
+    }
+    machine.didDisconnect(1, 1, at: now)
+    machine.didConnect(1, 2, at: now)
+    #expect(outputs() == ["send 1: careful head 0"])
+  }
+
+  @Test mutating func `says nothing of events that were dropped as acknowledged (7)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(waiting: 1, kept: 0))
+    let topic = machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)
+    machine.addLink(1, carrying: [topic])
+    for number in 1...3 { machine.send(.data(one), number: number, on: topic) }
+    machine.didConnect(1, 1, at: now)
+    #expect(
+      outputs() == ["dropped 1", "dropped 1", "send 0: careful head 0", "send 1: careful gap 2", "send 2: careful 3"])
+    machine.didAcknowledge([0, 1], by: 1)
+    #expect(outputs() == [])
+    machine.didAcknowledge([2], by: 1)
+    #expect(outputs() == ["acknowledged 3"])
+  }
+
+  /// A message that is only written to the socket may be lost with the connection, and the broker would keep the one before.
+  @Test mutating func `sends the latest event of a sticky type at least once (8)`() {
+    let topic = machine.addTopic("level", type: "Level", quality: .atMostOnce, isSticky: true)
+    machine.addLink(2, carrying: [topic])
+    machine.didConnect(2, 1, at: now)
+    machine.send(.data(one), number: 1, on: topic)
+    let qualities = machine.takeOutputs().compactMap { output in
+      if case .send(let message, _, _) = output, message.topic == "level" { message.quality } else { nil }
+    }
+    #expect(qualities == [.atLeastOnce])
+  }
+}
