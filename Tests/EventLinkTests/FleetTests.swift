@@ -200,12 +200,19 @@ import Testing
     try await settle(watcher)
     broker.isDown = false
     for _ in 0..<5 { try await settle(watcher) }
-    let data = #"{"state":"dreaming","birth":"1","time":"2026-01-01T00:00:00Z"}"#
-    let type = "swift-app-lifecycle.fleet.state"
-    let event = #"{"specversion":"1.0","id":"1","source":"till","type":"\#(type)","data":\#(data)}"#
-    broker.publish(LinkMessage(topic: "shop/till", payload: Array(event.utf8), quality: .atLeastOnce))
+    func announce(_ state: String) {
+      let data = #"{"state":"\#(state)","birth":"1","time":"2026-01-01T00:00:00Z"}"#
+      let type = "swift-app-lifecycle.fleet.state"
+      let event = #"{"specversion":"1.0","id":"\#(state)","source":"till","type":"\#(type)","data":\#(data)}"#
+      broker.publish(LinkMessage(topic: "shop/till", payload: Array(event.utf8), quality: .atLeastOnce))
+    }
+    announce("dreaming")
     try await watcher.system.play("wait:1m")
     #expect(fleet.isCurrent && fleet.members.map(\.state) == [.running(.active)])
+    // Its will is that of a connection that the fleet knows.
+    announce("vanished")
+    try await watcher.system.play("wait:1s")
+    #expect(fleet.members.map(\.state) == [.vanished])
   }
 
   /// One character may have any number of accents.

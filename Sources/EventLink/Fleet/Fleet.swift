@@ -47,6 +47,9 @@ public import PubSub
     /// It has ended, or lost its connection, and announced nothing.
     case vanished
 
+    /// The state of a process that runs.
+    fileprivate var running: ApplicationState? { if case .running(let state) = self { state } else { nil } }
+
     /// The state in one or two words.
     public var description: String {
       switch self {
@@ -108,8 +111,10 @@ public import PubSub
     case Announcement.vanished: state = .vanished
     case Announcement.ended: state = .ended(status: announcement.status ?? 0)
     case let name:
-      // A later version may know other states.
-      guard let known = ApplicationState(rawValue: name) else { return }
+      // A later version may know other states. Its connection is known all the same, and so is the will of that.
+      guard let known = ApplicationState(rawValue: name) ?? former?.state.running else {
+        return
+      }
       state = .running(known)
     }
     if case .running = state, announcement.isLast != true { connected.insert(topic) } else { connected.remove(topic) }

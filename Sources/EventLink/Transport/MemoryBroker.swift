@@ -2,7 +2,8 @@ import Scheduling
 
 /// A broker in this process, for tests: links connect to it by transports in memory.
 ///
-/// It delivers each message before ``LinkTransport/publish(_:number:)`` returns, in one order for all. Any thread may use it.
+/// It delivers each message before ``LinkTransport/publish(_:number:)`` returns. Any thread may use it; what several threads publish
+/// at once may come to two links in two orders.
 public final class MemoryBroker: Sendable {
   private struct Client {
     var filters: [TopicFilter] = []
