@@ -174,8 +174,9 @@ struct JournalWriter: ~Copyable {
           postponeRotation()
         }
       }
-      // Only a flush ends an outage of flushes.
-      let gap = outage.flatMap { $0.failure.operation == .flush && !flushes ? nil : self.gap(of: $0, at: instant) }
+      // Only a flush that works ends an outage of flushes. Lines that are lost in one are named before the next line.
+      let isOver = outage.map { $0.failure.operation != .flush || flushes && $0.lost > 0 } ?? false
+      let gap = isOver ? outage.map { self.gap(of: $0, at: instant) } : nil
       let mark = clock.successor(
         JournalClockMark(instant: instant, wallTime: facts.wallTime(), uptime: facts.uptime()))
       if gap != nil || mark != nil || isTorn {
@@ -203,11 +204,25 @@ struct JournalWriter: ~Copyable {
     do throws(FileError) {
       try flushNames()
       try files.flush(descriptor)
-      return true
     } catch {
       notices += fail(JournalFailure(.flush, path, error), at: instant)
       return false
     }
+    endOutageOfFlushes(at: instant, &notices)
+    return true
+  }
+
+  /// Writes the gap of an outage that a flush has ended; if that fails, the next flush tries again.
+  private mutating func endOutageOfFlushes(at instant: Duration, _ notices: inout [Notice]) {
+    guard let outage, outage.failure.operation == .flush else { return }
+    let gap = gap(of: outage, at: instant)
+    let text = gap.jsonLine + "\n"
+    do throws(JournalFailure) {
+      try reserve(text.utf8.count, leaving: .ordinary)
+      try write(text)
+    } catch { return }
+    self.outage = nil
+    notices.append(.recovered(gap))
   }
 
   /// Whether the file must be put aside before the line can be written.
