@@ -58,6 +58,29 @@ import Testing
     #expect(entries(of: path).records.count == 4)
   }
 
+  /// The limit that a file has passed belongs to that file: another program removes it, or cuts it.
+  @Test(arguments: [true, false])
+  func `a file that is begun anew is put aside in time, although the one before it could not be`(isRemoved: Bool)
+    throws
+  {
+    let foreign = JournalFiles.kept(1, of: path)
+    try write("not a journal\n", to: foreign)
+    let journal = journal(size: 1_000, kept: 1)
+    var number = 0
+    while bytes(of: path).count < 4_000 {
+      #expect(journal.append(numbered(number)))
+      number += 1
+    }
+    try SystemFiles().remove(foreign)
+    if isRemoved { try SystemFiles().remove(path) } else { try write("", to: path) }
+    // That is noticed with a flush, or with an input.
+    #expect(journal.append(numbered(number, isRemoved ? .state : .input, state: .suspended)))
+    for number in (number + 1)...(number + 50) {
+      #expect(journal.append(numbered(number)) && bytes(of: path).count <= 1_000)
+    }
+    #expect(directory.names == ["journal.jsonl", "journal.jsonl.1"])
+  }
+
   @Test func `how the run before ended is found where its last file does not say it`() throws {
     do {
       let journal = journal(size: 1, kept: 9)

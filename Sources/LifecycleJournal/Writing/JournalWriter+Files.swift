@@ -44,7 +44,8 @@ extension JournalWriter {
 
   mutating func release() {
     if let file { close(file) }
-    file = nil
+    // The length at which to try again is one of this file; the next one has the maximum.
+    (file, nextRotation) = (nil, nil)
   }
 
   /// Opens the file at the path, and takes its lock.

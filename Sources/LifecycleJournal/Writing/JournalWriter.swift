@@ -64,7 +64,7 @@ struct JournalWriter: ~Copyable {
   var outage: Outage?
   /// Whether the file's last line is incomplete.
   var isTorn = false
-  /// The length at which to try the rotation again; nil if it has not failed.
+  /// The length at which to try the rotation of this file again; nil if it has not failed.
   var nextRotation: Int?
   var isClosed = false
   /// The time of the last record.
