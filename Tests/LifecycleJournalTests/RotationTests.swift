@@ -240,6 +240,53 @@ import Testing
     #expect(identities == expected)
   }
 
+  /// Before each look at a name in turn; the oldest file gets one more number, or is not kept.
+  @Test(arguments: [false, true])
+  func `a reading of all files misses none, whenever the program rotates between two looks at the names`(drops: Bool)
+    throws
+  {
+    var looks = 0
+    while try reading(rotatingBeforeLook: looks, drops: drops) { looks += 1 }
+    #expect(looks > 30)
+  }
+
+  /// Reads three files, which are rotated before the look of a number; returns false if there is no such look.
+  private func reading(rotatingBeforeLook number: Int, drops: Bool) throws -> Bool {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let names = [path + ".2", path + ".1", path]
+    for name in names { try write(name, to: name) }
+    var expected = try names.map { try SystemFiles().status(at: $0).identity }
+    let looks = Shared(0)
+    let files = FaultyFiles { call in
+      guard call.name == "statusAt" else { return .works }
+      defer { looks.value += 1 }
+      guard looks.value == number else { return .works }
+      if drops { unlink(names[0]) } else { rename(names[0], path + ".3") }
+      rename(names[1], names[0])
+      rename(names[2], names[1])
+      close(creat(names[2], 0o600))
+      return .works
+    }
+    var found: [FileStatus.Identity] = []
+    // Held open until the end, so that the system gives the identity of none to a new file.
+    var readers = [try JournalReader.oldest(of: path, files: files)]
+    while let last = readers.last {
+      found.append(try #require(last.identity))
+      guard let next = try last.next(of: path, files: files) else { break }
+      readers.append(next)
+    }
+    guard looks.value > number else {
+      #expect(found == expected)
+      return false
+    }
+    // The oldest file may be gone before it is opened.
+    if drops, found.first != expected[0] { expected.removeFirst() }
+    expected.append(try SystemFiles().status(at: path).identity)
+    #expect(found == expected, "before look \(number)")
+    return true
+  }
+
   /// A journal of four files, and a reader that has read up to the end of one of them; 0 is the oldest.
   private func readHalf(upTo place: Int) throws -> (journal: Journal, reader: JournalReader, seen: [String]) {
     let journal = journal(size: 1_000, kept: 3)

@@ -244,9 +244,7 @@ extension JournalReader {
     // The limit is for a program that does nothing but rotate.
     let mostAttempts = 100
     attempts: for attempt in 1...mostAttempts {
-      // The path as it was given: one such as /dev/stdin leads to nothing that another path names.
-      let names = JournalFiles.all(of: path, files: files).dropLast() + [path]
-      let identities = names.map { try? files.status(at: $0).identity }
+      let (names, identities) = list(path, files)
       var (start, last): (Int, (any ByteSource)?) = (0, nil)
       for source in [former?.predecessor, former?.source].compactMap(\.self) {
         guard let identity = source.identity, let index = identities.lastIndex(of: identity) else { continue }
@@ -260,8 +258,9 @@ extension JournalReader {
             source: FileSource(files: files, descriptor: descriptor), path: names[index],
             ending: isWritten ? ending : .isReported)
           reader.predecessor = last
-          // If it is another file, the program has rotated since they were listed.
-          if reader.identity == identities[index] || attempt == mostAttempts { return reader }
+          // The program may rotate while the names are listed, so that a file is seen under none; or before the open.
+          let isUnchanged = reader.identity == identities[index] && list(path, files) == (names, identities)
+          if isUnchanged || attempt == mostAttempts { return reader }
           continue attempts
         } catch {
           if isWritten { throw error }
@@ -271,5 +270,14 @@ extension JournalReader {
       return nil
     }
     return nil
+  }
+
+  /// Returns the names of a journal's files, oldest first, and the files that have them at the moment.
+  private static func list(
+    _ path: String, _ files: any FileCalls
+  ) -> (names: [String], identities: [FileStatus.Identity?]) {
+    // The path as it was given: one such as /dev/stdin leads to nothing that another path names.
+    let names = Array(JournalFiles.all(of: path, files: files).dropLast()) + [path]
+    return (names, names.map { try? files.status(at: $0).identity })
   }
 }
