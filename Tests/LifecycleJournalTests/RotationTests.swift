@@ -287,6 +287,24 @@ import Testing
     return true
   }
 
+  /// As on a file system without hard links, in the middle of a rotation.
+  @Test func `a reader waits out the moment in which there is no file under the path`() throws {
+    let path = path
+    try write("older", to: JournalFiles.kept(1, of: path))
+    try write("newer", to: path)
+    let tries = Shared(0)
+    let files = FaultyFiles { call in
+      guard call.name == "openForReading", call.path == path else { return .works }
+      tries.value += 1
+      return tries.value == 1 ? .fails(ENOENT) : .works
+    }
+    let oldest = try JournalReader.oldest(of: path, files: files)
+    #expect(try oldest.next(of: path, files: files)?.path == path && tries.value == 2)
+    // A file that stays away is not waited for.
+    try SystemFiles().remove(path)
+    #expect(throws: FileError.noSuchFile) { try oldest.next(of: path, files: files) }
+  }
+
   /// A journal of four files, and a reader that has read up to the end of one of them; 0 is the oldest.
   private func readHalf(upTo place: Int) throws -> (journal: Journal, reader: JournalReader, seen: [String]) {
     let journal = journal(size: 1_000, kept: 3)

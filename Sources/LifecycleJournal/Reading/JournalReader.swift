@@ -263,8 +263,9 @@ extension JournalReader {
           if isUnchanged || attempt == mostAttempts { return reader }
           continue attempts
         } catch {
-          if isWritten { throw error }
+          // Without hard links, a rotation leaves the path without a file for a moment.
           if error == .noSuchFile, attempt < mostAttempts { continue attempts }
+          if isWritten { throw error }
         }
       }
       return nil
