@@ -39,6 +39,20 @@ import Testing
     #expect(runs.map { $0["lengthIsLowerBound"] as? Bool } == [false, false, true, true])
   }
 
+  @Test @MainActor func `lines of a newer version are a run of their own, of which nothing is known`() async throws {
+    try await makeJournal("launch; kill")
+    let crash = JournalCrash(instant: .seconds(9), signal: "SIGSEGV").jsonLine
+    for _ in 1...2 { try add("{\"journal\":\"run\",\"version\":2}\n\(crash)\n") }
+    try await makeJournal("launch; home")
+    let result = try Tool.run(["sessions", path], environment: ["TZ": "UTC"])
+    #expect(result.status == 1 && result.error.contains("format version 2, which is newer than this program"))
+    let rows = lines(result.output).dropFirst()
+    #expect(rows.map { String($0.prefix(4)) } == ["   1", "   2", "   3"], "\(rows)")
+    for (row, end) in zip(rows, ["  terminated", "  unknown, 2 damaged lines", "  the device restarted"]) {
+      #expect(row.hasSuffix(end), "\(row)")
+    }
+  }
+
   @Test @MainActor func `sessions says of a program that vanished how long it ran at least`() async throws {
     try await makeJournal("launch; wait:10m; memory; wait:130s", "launch; wait:90s; home; wait:2s")
     let result = try Tool.run(["sessions", path], environment: ["TZ": "UTC"])

@@ -22,7 +22,7 @@ import Testing
   private var expected: RunSummary {
     var run = RunSummary()
     for entry in entries(of: path) {
-      if case .line(.run(let header)) = entry.content, header.begins(after: run.header) { run = RunSummary() }
+      if entry.content.beginsRun(after: run) { run = RunSummary() }
       switch entry.content {
       case .line(let line): run.take(line)
       case .damaged(let damage): run.take(damage)
@@ -77,6 +77,38 @@ import Testing
       try write(lines.joined(separator: "\n") + end, to: path)
       for chunk in 1...600 { #expect(found(chunk: chunk) == expected && expected.header?.run == "b2") }
     }
+  }
+
+  private static let newer = #"{"journal":"run","version":2,"id":"c3"}"#
+
+  /// A later version of the program has run in between; what its lines mean is unknown.
+  @Test func `lines of a newer version belong to no run before or after them`() throws {
+    let end = [
+      record("background", .state, state: .background),
+      record("applicationWillTerminate", .delegate, state: .background),
+      record("notRunning", .state, state: .notRunning),
+    ]
+    let crash = JournalCrash(instant: .seconds(1), signal: "SIGSEGV").jsonLine
+    let lines = [header("a1")] + end + [Self.newer, numbered(1).jsonLine, Self.newer, crash, ""]
+    try write(lines.joined(separator: "\n"), to: path)
+    #expect(found() == expected && found().header == nil && found().damagedLines == 2)
+    let exit = PreviousExit(of: found(), bootID: nil)
+    #expect(exit.kind == .unknown && exit.evidence == "the version of its format is newer than this program")
+    // The older program again, whose run has the name of the one before.
+    for part in [0, 1] {
+      let more = [header("a1", part: part, state: .background)] + end + [""]
+      try write((lines.dropLast() + more).joined(separator: "\n"), to: path)
+      #expect(found() == expected && found().records == 3 && found().damagedLines == 0)
+      #expect(PreviousExit(of: found(), bootID: nil).kind == .terminated)
+    }
+  }
+
+  @Test func `a run of a newer version that fills whole files is unknown, and no kept file is added to it`() throws {
+    try write([header("a1"), numbered(1).jsonLine, ""].joined(separator: "\n"), to: JournalFiles.kept(1, of: path))
+    let crash = JournalCrash(instant: .seconds(1), signal: "SIGSEGV").jsonLine
+    try write([Self.newer, crash, ""].joined(separator: "\n"), to: path)
+    #expect(found() == expected && PreviousExit(of: found(), bootID: nil).kind == .unknown)
+    #expect(Journal(at: path).previousExit.kind == .unknown)
   }
 
   /// As in a file that another program has cut while it was written.

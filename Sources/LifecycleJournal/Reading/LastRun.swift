@@ -60,21 +60,43 @@ package struct LastRun {
   /// Returns the offset of the last run's first header in the file, 0 if there is none; and whether the run begins there.
   private func place(in source: FileSource, size: Int64) -> (offset: Int64, isBeginning: Bool) {
     var first: (offset: Int64, header: RunHeader)?
+    /// The first header after all of a known version.
+    var newer: Int64?
     for line in LinesFromEnd(of: source, size: size, chunk: chunk) {
-      guard let header = header(in: line) else { continue }
-      if let first, first.header.begins(after: header) { return (first.offset, true) }
-      first = (line.offset, header)
-      // The search ends here, as the run before may be long.
-      if header.part == 0 { break }
+      switch (header(in: line), first) {
+      case (.known(let header), nil):
+        if let newer { return (newer, true) }
+        first = (line.offset, header)
+        // The search ends here, as the run before may be long.
+        if header.part == 0 { return (line.offset, true) }
+      case (.known(let header), let former?):
+        if former.header.begins(after: header) { return (former.offset, true) }
+        first = (line.offset, header)
+        if header.part == 0 { return (line.offset, true) }
+      case (.newer, nil): newer = line.offset
+      case (.newer, let former?): return (former.offset, true)
+      case (nil, _): break
+      }
     }
-    return (first?.offset ?? 0, first?.header.part == 0)
+    return (first?.offset ?? newer ?? 0, newer != nil)
   }
 
-  private func header(in line: LinesFromEnd.Line) -> RunHeader? {
+  private enum Header {
+    case known(RunHeader)
+    /// A version of the format that this program does not know.
+    case newer
+  }
+
+  private func header(in line: LinesFromEnd.Line) -> Header? {
     // The key `journal` has a `j` or an escape; a record, as most lines are, seldom has either byte.
     guard line.contains(UInt8(ascii: "j")) || line.contains(UInt8(ascii: "\\")) else { return nil }
     let result = line.bytes.withUnsafeBufferPointer { JournalLine.read($0) }
-    guard case .success(.run(let header)) = result else { return nil }
-    return header
+    switch result {
+    case .success(.run(let header)): return .known(header)
+    case .failure(let damaged):
+      guard case .newerVersion = damaged.damage else { return nil }
+      return .newer
+    case .success: return nil
+    }
   }
 }

@@ -28,7 +28,7 @@ public struct PreviousExit: Sendable, Hashable {
     case stillRunning
     /// The end is unknown: the run did not reach a launch, or its beginning cannot be read, or the journal could not be
     /// written to the end of the run (``RunSummary/stop``), or the journal's file cannot be opened (``Journal/failure``)
-    /// and no run can be read.
+    /// and no run can be read, or a version of the program wrote it whose format is newer.
     case unknown
   }
 
@@ -59,6 +59,7 @@ public struct PreviousExit: Sendable, Hashable {
 
 extension PreviousExit.Kind {
   fileprivate static func ending(_ run: RunSummary, bootID: String?) -> PreviousExit.Kind {
+    if run.isOfNewerVersion { return .unknown }
     guard run.header != nil || run.records > 0 else { return run.damagedLines == 0 ? .firstRun : .unknown }
     let hasEnded = run.state == .notRunning
     if run.crash != nil { return .crashed }
@@ -99,6 +100,7 @@ extension PreviousExit: CustomStringConvertible {
 
   /// The evidence, in words.
   public var evidence: String {
+    if run.isOfNewerVersion { return "the version of its format is newer than this program" }
     guard let header = run.header else { return kind == .firstRun ? "the journal is empty" : "no run can be read" }
     var facts = ["process \(header.processID), last state \(run.state.rawValue)"]
     // A journal may hold any text, and the evidence is shown on terminals.

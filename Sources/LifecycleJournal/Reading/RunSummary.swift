@@ -30,6 +30,9 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var stop: JournalStop?
   /// The number of damaged lines.
   public private(set) var damagedLines = 0
+  /// Whether the lines are of a version of the format that this program does not know, so that they tell nothing for
+  /// certain.
+  package private(set) var isOfNewerVersion = false
   /// The reports of overruns from which the application has not gone on: since the last input, and the last change to a
   /// state other than *not running*; the first hundred, if there are more.
   public private(set) var overruns: [String] = []
@@ -84,7 +87,10 @@ public struct RunSummary: Sendable, Hashable {
   /// Takes a damaged line.
   ///
   /// - Parameter damage: the reason why the line cannot be read.
-  public mutating func take(_ damage: JournalDamage) { damagedLines += 1 }
+  public mutating func take(_ damage: JournalDamage) {
+    damagedLines += 1
+    if case .newerVersion = damage { isOfNewerVersion = true }
+  }
 
   /// Returns the wall-clock time, since 1970 in UTC, for a time of the records, such as ``lastInstant``.
   ///

@@ -25,10 +25,21 @@ final class JournalScan {
   private(set) var lostRecords = 0
   /// Whether the reading has failed before the end of the journal.
   private(set) var isCutShort = false
-  /// Called for each run when the next one begins, with the first line of that next run.
+  /// Called for each run when the next one begins.
   ///
   /// ``finish()`` calls it for the last run, and so does a reading that fails.
-  var didEndRun: ((_ session: Int, RunSummary, _ next: RunHeader?) throws -> Void)?
+  var didEndRun: ((_ session: Int, RunSummary, _ next: NextRun) throws -> Void)?
+
+  /// What follows a run.
+  enum NextRun {
+    /// A run with this first line.
+    case header(RunHeader)
+    /// A run of a version of the format that this program does not know.
+    case newerVersion
+    /// No other run, as far as the journal was read.
+    case none
+  }
+
   private var path = ""
   private let sought: SessionChoice?
   private let progress: Progress?
@@ -84,7 +95,7 @@ final class JournalScan {
 
   /// Ends the scan: the last run has ended, or is under way.
   func finish() throws {
-    if session > 0 { try didEndRun?(session, run, nil) }
+    if session > 0 { try didEndRun?(session, run, .none) }
   }
 
   /// Returns how a run ended.
@@ -93,10 +104,14 @@ final class JournalScan {
   ///
   /// - Parameters:
   ///   - run: the run.
-  ///   - next: the first line of the run after it; nil if it is the last one that was read.
+  ///   - next: what follows it.
   /// - Returns: how the run ended; unknown if the journal could not be read to the run's end.
-  func exit(of run: RunSummary, before next: RunHeader?) -> PreviousExit {
-    if let next { return PreviousExit(of: run, bootID: next.bootID) }
+  func exit(of run: RunSummary, before next: NextRun) -> PreviousExit {
+    switch next {
+    case .header(let header): return PreviousExit(of: run, bootID: header.bootID)
+    case .newerVersion: return PreviousExit(of: run, bootID: nil)
+    case .none: break
+    }
     var exit = PreviousExit(of: run, bootID: RunFacts.ofThisProcess().bootID)
     if !isCutShort {
       if KernelLocks.isHeld(path, files: SystemFiles()) { exit.kind = .stillRunning }
@@ -108,17 +123,20 @@ final class JournalScan {
   }
 
   private func note(_ entry: JournalEntry) throws {
+    if entry.content.beginsRun(after: run) {
+      var next = NextRun.newerVersion
+      if case .line(.run(let header)) = entry.content {
+        next = .header(header)
+        if sought == .name(header.run) { hasSought = true }
+      }
+      if session > 0 { try didEndRun?(session, run, next) }
+      session += 1
+      run = RunSummary()
+    }
     switch entry.content {
     case .line(let line):
-      if case .run(let header) = line, header.begins(after: run.header) {
-        if sought == .name(header.run) { hasSought = true }
-        if session > 0 { try didEndRun?(session, run, header) }
-        session += 1
-        run = RunSummary()
-      } else if session == 0 {
-        // The beginning of the first run is no longer kept.
-        session = 1
-      }
+      // The beginning of the first run is no longer kept.
+      if session == 0 { session = 1 }
       if case .gap(let gap) = line { lostRecords.add(clamped: gap.lost) }
       if case .stopped = line { hasStopped = true }
       run.take(line)

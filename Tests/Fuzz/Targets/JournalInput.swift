@@ -58,7 +58,7 @@ enum JournalInput {
   private static func lastRun(in files: [[UInt8]]) -> RunSummary {
     var run = RunSummary()
     for entry in files.flatMap({ JournalReader(source: MemorySource($0)) }) {
-      if case .line(.run(let header)) = entry.content, header.begins(after: run.header) { run = RunSummary() }
+      if entry.content.beginsRun(after: run) { run = RunSummary() }
       run.take(entry)
     }
     return run
