@@ -62,7 +62,8 @@
         state.isLooking = !state.posts.isEmpty || state.lastNumber != state.lastSeen
         return (isStuck ? state.posts.last?.name : nil, state.isLooking)
       }
-      if let stuck { FileHandle.standardError.write(Data(Self.message(stuck).utf8)) }
+      // Without `contentsOf`, an error of the call ends the process: standard error may be closed, or full.
+      if let stuck { try? FileHandle.standardError.write(contentsOf: Data(Self.message(stuck).utf8)) }
       if goesOn { lookLater() }
     }
 

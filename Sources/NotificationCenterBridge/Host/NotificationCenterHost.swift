@@ -201,7 +201,8 @@ internal import Scheduling
     configuration.waitForEnd(limit) { progress.remaining == 0 }
     if progress.remaining == 0 { return }
     let message = Self.lastMessage(cause, mainQueueHasRun: probe.hasRun, limit: limit)
-    FileHandle.standardError.write(Data(message.utf8))
+    // Without `contentsOf`, an error of the call ends the process: standard error may be closed, or full.
+    try? FileHandle.standardError.write(contentsOf: Data(message.utf8))
   }
 
   /// Returns the message about a tear-down that was not complete when the wait for it ended.
