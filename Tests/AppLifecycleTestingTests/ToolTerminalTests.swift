@@ -77,6 +77,20 @@
       }
     }
 
+    /// As in a shell of Emacs, which shows the bytes of a control sequence.
+    @Test(.longRunning, arguments: ["dumb", ""])
+    func `sends a terminal no control sequence that it may not know`(name: String) async throws {
+      let (folder, path) = try makeLongJournal()
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let tool = [Tool.executable.path, "sessions", path]
+      let command = name.isEmpty ? ["/usr/bin/env", "-u", "TERM"] + tool : tool
+      try await PseudoTerminal.run(command, environment: ["TERM": name], rows: 24, columns: 60) { terminal in
+        try await terminal.outputHasEnded()
+        #expect(terminal.text.contains("%") && !terminal.text.contains("\u{1B}"))
+        #expect(!terminal.screen.contains("%") && !terminal.screen.contains("trips.jsonl"))
+      }
+    }
+
     @Test(.longRunning) func `does not wait for a terminal that its user has stopped`() async throws {
       let (folder, path) = try makeLongJournal()
       defer { try? FileManager.default.removeItem(at: folder) }

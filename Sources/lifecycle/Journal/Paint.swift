@@ -8,6 +8,9 @@ enum Terminal {
     guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
+
+  /// Whether the terminal may not know control sequences, as that in an Emacs shell.
+  static var isDumb: Bool { getenv("TERM").map { String(cString: $0) == "dumb" } ?? true }
 }
 
 /// The colors of a terminal.
@@ -26,8 +29,7 @@ struct Paint {
     case .auto:
       // https://no-color.org
       let isUnwanted = getenv("NO_COLOR").map { $0[0] != 0 } ?? false
-      let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
-      isOn = isatty(1) == 1 && !isUnwanted && !isDumb
+      isOn = isatty(1) == 1 && !isUnwanted && !Terminal.isDumb
     }
   }
 

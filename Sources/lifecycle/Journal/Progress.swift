@@ -35,15 +35,18 @@ final class Progress {
     next = (shown + 1) * (size / 100)
     guard isTerminalReady else { return }
     isOnScreen = true
-    try? StandardStreams.write("\r\(name.printable): \(shown) %", to: .error)
+    try? StandardStreams.write("\r\(text(shown))", to: .error)
   }
 
   /// Removes the progress from the terminal, before other output.
   func clear() {
     guard isOnScreen, isTerminalReady else { return }
     isOnScreen = false
-    try? StandardStreams.write("\r\u{1B}[K", to: .error)
+    let blanks = String(repeating: " ", count: text(100).count) + "\r"
+    try? StandardStreams.write("\r" + (Terminal.isDumb ? blanks : "\u{1B}[K"), to: .error)
   }
+
+  private func text(_ percentage: Int64) -> String { "\(name.printable): \(percentage) %" }
 
   /// Whether the terminal accepts bytes now: the user may have stopped it, and a serial line may be slow.
   private var isTerminalReady: Bool {
