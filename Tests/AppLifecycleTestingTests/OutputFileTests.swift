@@ -1,3 +1,4 @@
+import AppLifecycle
 import Foundation
 import TestFiles
 import TestTraits
@@ -91,6 +92,32 @@ import Testing
   }
 
   #if os(Linux)
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal that ends the tool removes the file that has no name yet`(signal: Int32) throws {
+      try "former".write(toFile: page, atomically: false, encoding: .utf8)
+      // Its 20 complaints are longer than the pipe, so the tool stops in the middle of the journal.
+      let journal = directory.file(String(repeating: "t", count: 200))
+      let record = LifecycleRecord(instant: .zero, kind: .input, name: "memory", state: .active, cause: "memory")
+      let text = String(repeating: record.jsonLine + "\n", count: 5_000) + String(repeating: "damage\n", count: 20)
+      try text.write(toFile: journal, atomically: false, encoding: .utf8)
+      let complaints = Pipe()
+      let setPipeSize: Int32 = 1_031
+      #expect(fcntl(complaints.fileHandleForWriting.fileDescriptor, setPipeSize, 4_096) == 4_096)
+      let tool = Process()
+      tool.standardError = complaints
+      tool.executableURL = URL(filePath: "/usr/bin/env")
+      // The program of the tests may ignore these signals, and the tool would inherit that.
+      tool.arguments = ["--default-signal", Tool.executable.path, "timeline", journal, "--format", "json", "-o", page]
+      try tool.run()
+      #expect(try complaints.fileHandleForReading.read(upToCount: 1)?.count == 1)
+      let isNew = { (name: String) in name.hasPrefix("page.html.new-") }
+      #expect(try names().contains(where: isNew))
+      kill(tool.processIdentifier, signal)
+      tool.waitUntilExit()
+      #expect(tool.terminationReason == .uncaughtSignal && tool.terminationStatus == signal)
+      #expect(try self.text(of: page) == "former" && !names().contains(where: isNew))
+    }
+
     @Test func `after a failed write the file is not finished, also if the disk has room again`() throws {
       try "former".write(toFile: page, atomically: false, encoding: .utf8)
       let output = OutputFile(page)

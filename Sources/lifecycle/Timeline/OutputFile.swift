@@ -42,6 +42,7 @@ final class OutputFile {
   deinit {
     if path != "-", let descriptor { files.close(descriptor) }
     if let fresh { try? files.remove(fresh.name) }
+    UnfinishedFile.set(nil)
   }
 
   /// Whether anything was written.
@@ -87,6 +88,7 @@ final class OutputFile {
     }
     // A name that no other user can guess, and so occupy.
     let name = "\(target).new-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    UnfinishedFile.set(name)
     descriptor = try files.makeFile(name, mode: 0o644 & (former?.mode ?? 0o777))
     fresh = (name, target)
   }
@@ -104,5 +106,27 @@ final class OutputFile {
     do throws(FileError) { try body() } catch {
       throw StandardStreams.Failure(operation: operation, number: error.number)
     }
+  }
+}
+
+/// The new file that a signal which ends the tool removes.
+private enum UnfinishedFile {
+  /// A C string, as the handler of a signal may call little more than `unlink`; no name is freed, as it may be in use.
+  nonisolated(unsafe) private static var name: UnsafeMutablePointer<CChar>?
+
+  /// Sets the path of the file; nil if it is finished or removed.
+  static func set(_ path: String?) {
+    name = path.flatMap { strdup($0) }
+    guard path != nil else { return }
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      // An action that is not the default one stays: a tool that `nohup` has started ignores the signal.
+      if let former = signal(number, handler) { signal(number, former) }
+    }
+  }
+
+  private static let handler: @convention(c) (Int32) -> Void = { number in
+    if let name = UnfinishedFile.name { unlink(name) }
+    signal(number, SIG_DFL)
+    raise(number)
   }
 }
