@@ -14,6 +14,8 @@ package struct FileStatus: Sendable, Hashable {
   package var owner: UInt32
   /// The permissions.
   package var mode: UInt32
+  /// The time of the last write, since 1970.
+  package var modified: Duration
 
   package struct Identity: Sendable, Hashable {
     package var device: UInt64
@@ -24,9 +26,9 @@ package struct FileStatus: Sendable, Hashable {
 
   package init(
     identity: Identity, size: Int64, isRegular: Bool, isLink: Bool = false, names: Int, owner: UInt32 = 0,
-    mode: UInt32 = 0o600
+    mode: UInt32 = 0o600, modified: Duration = .zero
   ) {
     (self.identity, self.size, self.isRegular, self.isLink) = (identity, size, isRegular, isLink)
-    (self.names, self.owner, self.mode) = (names, owner, mode)
+    (self.names, self.owner, self.mode, self.modified) = (names, owner, mode, modified)
   }
 }

@@ -159,12 +159,18 @@ package struct SystemFiles: FileCalls {
 
 extension FileStatus {
   init(_ status: stat) {
+    #if canImport(Darwin)
+      let modified = status.st_mtimespec
+    #else
+      let modified = status.st_mtim
+    #endif
     self.init(
       identity: Identity(
         device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
       size: Int64(status.st_size), isRegular: status.st_mode & S_IFMT == S_IFREG,
       isLink: status.st_mode & S_IFMT == S_IFLNK, names: Int(status.st_nlink), owner: UInt32(status.st_uid),
-      mode: UInt32(status.st_mode & 0o7777))
+      mode: UInt32(status.st_mode & 0o7777),
+      modified: .seconds(Int64(modified.tv_sec)) + .nanoseconds(Int64(modified.tv_nsec)))
   }
 }
 

@@ -5,7 +5,7 @@ internal import Scheduling
 /// The lock, and the marks in its file.
 extension StateFiles {
   func open() throws(StateStorageError) -> StateOpening {
-    state.withLock { ($0.path, $0.isClosed) = (first, false) }
+    state.withLock { ($0.path, $0.isClosed, $0.known) = (first, false, nil) }
     for number in 1...Self.mostProcesses {
       let path = number == 1 ? first : "\(first).\(number)"
       if let lock = try lock(path) {
@@ -55,7 +55,7 @@ extension StateFiles {
   /// Makes sure that this process may change the files.
   ///
   /// A process that could not take the lock as it began tries again: the disk may have room by now. It takes no other state than the one
-  /// that it has restored.
+  /// that it has restored. It then changes nothing if another process has saved that state since this one has last seen it.
   func holdLock() throws(StateStorageError) {
     let (path, lock, crashLine, isClosed) = state.withLock { ($0.path, $0.lock, $0.crashLine, $0.isClosed) }
     if files.isForked { throw StateStorageError(place: path, reason: "the process that keeps it is this one's parent") }
@@ -65,6 +65,10 @@ extension StateFiles {
     guard let new = try self.lock(path) else {
       throw StateStorageError(place: path, reason: "another process writes it")
     }
+    do throws(StateStorageError) { try checkStanding(at: path) } catch {
+      files.close(new)
+      throw error
+    }
     state.withLock { state in
       if let lock { state.lost.append(lock) }
       (state.lock, state.hasOldMarks, state.crashLine) = (new, true, nil)
@@ -73,6 +77,14 @@ extension StateFiles {
     guard let crashLine else { return }
     files.disarmCrashLine(crashLine)
     note(.restored)
+  }
+
+  /// Throws if the state is another one than this process has last seen: to replace it would lose what another one has saved.
+  private func checkStanding(at path: String) throws(StateStorageError) {
+    guard let known = state.withLock({ $0.known }), let status = try check(path) else { return }
+    guard Standing(status) == known else {
+      throw StateStorageError(place: path, reason: "another process has saved it meanwhile")
+    }
   }
 
   // MARK: Marks

@@ -26,6 +26,19 @@ final class StateFiles: StateStorage {
     var isClosed = false
     /// Whether this process has made directories, whose names no flush has covered yet.
     var hasMadeDirectories = false
+    /// What this process has last seen as its state; nil before that, or if the look failed.
+    var known: Standing?
+  }
+
+  /// What stands at the path of the state.
+  enum Standing: Sendable, Hashable {
+    case nothing
+    /// A file. The system may give the identity of a removed file to a new one, but not its time, too.
+    case file(FileStatus.Identity, size: Int64, modified: Duration)
+
+    init(_ status: FileStatus?) {
+      self = status.map { .file($0.identity, size: $0.size, modified: $0.modified) } ?? .nothing
+    }
   }
 
   let configuration: SavedState.Configuration
@@ -59,7 +72,18 @@ final class StateFiles: StateStorage {
   }
 
   func read(_ generation: StateGeneration) throws(StateStorageError) -> [UInt8]? {
-    try read(path(of: generation), limit: configuration.largestFile)
+    // Before the file is opened: should another process replace it in between, this one has not seen the new one.
+    if generation == .current { noteStanding() }
+    return try read(path(of: generation), limit: configuration.largestFile)
+  }
+
+  /// Notes what stands at the path of the state.
+  private func noteStanding() {
+    let path = path
+    // Not `try?`, which makes no difference between no file and a failed look.
+    var standing: Standing?
+    do throws(StateStorageError) { standing = Standing(try check(path)) } catch {}
+    state.withLock { [standing] in $0.known = standing }
   }
 
   /// Reads a whole file, or the end of one that is longer than the limit; returns nil if there is none.
@@ -121,6 +145,7 @@ final class StateFiles: StateStorage {
 
   func setAside(_ generation: StateGeneration, as reason: SetAsideReason) throws(StateStorageError) -> String {
     try holdLock()
+    defer { noteStanding() }
     let path = path(of: generation)
     let first = "\(self.path).\(reason.rawValue)"
     let names = [first] + (2...Self.mostSetAside).map { "\(first)-\($0)" }
@@ -151,6 +176,7 @@ final class StateFiles: StateStorage {
     state.withLock { $0.isReplacing = true }
     defer { didReplace() }
     try holdLock()
+    defer { noteStanding() }
     let (path, previous, new) = (path, path(of: .previous), "\(path).new")
     // What is larger would count as damaged, and a write beyond the process's limit would end it by a signal.
     let limit = min(Int64(configuration.largestFile), files.sizeLimit() ?? .max)

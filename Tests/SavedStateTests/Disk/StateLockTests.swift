@@ -133,7 +133,6 @@ import Testing
     let late = try await Life.launched(in: directory.path, files)
     #expect(late.number == 1)
     let other = try await Life.launched(in: directory.path)
-    #expect(await other.save(2))
     fails.isOn = false
     #expect(await !late.save(3))
     #expect("\(late.errors)".contains("another process writes it"))
@@ -141,6 +140,28 @@ import Testing
     await other.end()
     #expect(await late.save(4))
     await late.end()
+  }
+
+  /// The number of open files is at its limit, or the disk is full, as the second process begins.
+  @Test func `a process that takes the lock late replaces no state that another one has saved meanwhile`() throws {
+    let files = FaultyFiles { $0.name == "open" && $0.path?.hasSuffix(".2.lock") == true ? .fails(24) : .works }
+    // Of no state, and of one that another process has left.
+    for before in [nil, 1] as [Int?] {
+      let first = StateFiles(in: directory.path, .init())
+      _ = try first.open()
+      let late = StateFiles(in: directory.path, .init(), files: files)
+      #expect(throws: StateStorageError.self) { try late.open() }
+      #expect(try late.read(.current) == before.map { try Life.file($0) })
+      try first.replace(with: Life.file((before ?? 0) + 1))
+      first.close()
+      let last = bytes(of: directory.file("saved-state"))
+      // Again and again, and the lock is left to others.
+      for _ in 1...2 { #expect(throws: StateStorageError.self) { try late.replace(with: Life.file(3)) } }
+      #expect(bytes(of: directory.file("saved-state")) == last)
+      let next = StateFiles(in: directory.path, Self.reading)
+      #expect(try next.open().mayReplace)
+      next.close()
+    }
   }
 
   @Test func `a process whose lock was removed does not write beside another one`() async throws {
@@ -152,10 +173,15 @@ import Testing
     #expect(await second.save(2))
     #expect(await !first.save(3))
     await second.end()
-    #expect(await first.save(4))
+    // Nor over what the other one has left.
+    #expect(await !first.save(4))
+    #expect("\(first.errors)".contains("another process has saved it meanwhile"))
     await first.end()
     let next = try await Life.launched(in: directory.path)
-    #expect(next.number == 4)
+    #expect(next.number == 2)
+    // If no other one has saved, the process goes on.
+    try SystemFiles().remove(directory.file("saved-state.lock"))
+    #expect(await next.save(5))
     await next.end()
   }
 
