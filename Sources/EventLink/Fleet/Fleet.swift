@@ -112,9 +112,7 @@ public import PubSub
     case Announcement.ended: state = .ended(status: announcement.status ?? 0)
     case let name:
       // A later version may know other states. Its connection is known all the same, and so is the will of that.
-      guard let known = ApplicationState(rawValue: name) ?? former?.state.running else {
-        return
-      }
+      guard let known = ApplicationState(rawValue: name) ?? former?.state.running else { return }
       state = .running(known)
     }
     if case .running = state, announcement.isLast != true { connected.insert(topic) } else { connected.remove(topic) }

@@ -294,8 +294,7 @@ extension LinkMachine {
       guard topics[topic].quality == .atLeastOnce else { return }
       return transfer(
         gapMessage(progress.sent + 1...dropped.upperBound, on: topic), event: dropped.upperBound, on: topic,
-        isGap: true, by: link,
-        &lane)
+        isGap: true, by: link, &lane)
     }
     guard let place = next else {
       // Nothing of it is kept.

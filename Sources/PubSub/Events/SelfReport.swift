@@ -19,7 +19,7 @@ enum SelfReport: Comparable {
 
   /// Whether the bus may post a report of this kind here.
   ///
-  /// - Parameter cause: the `insideReport` of the failure in question: the one to be posted, or the one that nobody received and that
+  /// - Parameter cause: the `insideReport` of the failure in question: the one to be posted, or the one that no subscriber received and that
   ///   `Undelivered` would report. It counts beside the reports around the present code, because the handler that threw may have
   ///   returned.
   /// - Returns: false if a report of this kind, or of one further down the list, led here.
