@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mosquitto.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,6 +37,8 @@ struct mqtt_connection {
   // Readable when the thread has something to write, or is to end; `is_woken` spares further writes until the thread has read it.
   int wake;
   atomic_bool is_woken;
+  // The packets that were queued since the last were written.
+  atomic_int queued;
   atomic_int references;
   // The threads that serve the connection or, relieved of that, still run a job.
   atomic_int threads;
@@ -105,6 +109,7 @@ static void did_receive(struct mosquitto *client, void *context, const struct mo
   (void)client;
   mqtt_connection *connection = context;
   connection->has_reported = true;
+  if (message->qos > 0) atomic_fetch_add(&connection->queued, 1);
   connection->events.received(
       connection->events.context, message->topic, message->payload, (size_t)message->payloadlen, message->qos,
       message->retain);
@@ -112,15 +117,12 @@ static void did_receive(struct mosquitto *client, void *context, const struct mo
 
 // MARK: The thread
 
-// The connection for which this thread reads, or the one whose thread it prefers for a job.
+// The connection for which this thread reads.
 static _Thread_local mqtt_connection *reading;
-static _Thread_local mqtt_connection *preferred;
-
-void mqtt_prefer(mqtt_connection *connection) { preferred = connection; }
 
 static void wake(mqtt_connection *connection);
 
-bool mqtt_defer(void *job) {
+bool mqtt_defer(mqtt_connection *preferred, void *job) {
   mqtt_connection *connection = reading != NULL ? reading : preferred;
   if (connection == NULL) return false;
   pthread_mutex_lock(&connection->duty);
@@ -158,6 +160,19 @@ static int wait_for(mqtt_connection *connection, int socket, short events, int m
     atomic_exchange(&connection->is_woken, false);
   }
   return files[0].revents;
+}
+
+static void set_cork(int socket, int is_on) { setsockopt(socket, IPPROTO_TCP, TCP_CORK, &is_on, sizeof is_on); }
+
+// Writes what is queued. The library writes each packet alone; those of a row leave together.
+static int write_all(mqtt_connection *connection) {
+  bool is_row = atomic_exchange(&connection->queued, 0) > 1;
+  if (is_row) set_cork(mosquitto_socket(connection->client), 1);
+  int error = mosquitto_loop_write(connection->client, 1);
+  int number = errno;
+  if (is_row) set_cork(mosquitto_socket(connection->client), 0);
+  errno = number;
+  return error;
 }
 
 // Reads until nothing is left, also of what TLS has decrypted, which poll does not see. `has_more` says that it stopped before: what comes
@@ -278,6 +293,8 @@ static int serve(mqtt_connection *connection) {
       error = MOSQ_ERR_ERRNO;
       break;
     }
+    // Only of TLS there may be more than poll sees.
+    if (ready == 0 && !connection->has_tls) has_more = false;
     if (!connection->is_leaving && (has_more || (ready & (POLLIN | POLLERR | POLLHUP)) != 0)) {
       reading = connection;
       error = read_all(connection, &has_more);
@@ -291,7 +308,7 @@ static int serve(mqtt_connection *connection) {
     if (error == MOSQ_ERR_SUCCESS && !may_be_paused && (ready & (POLLERR | POLLHUP)) != 0) error = MOSQ_ERR_CONN_LOST;
     // It may have a ping to write.
     if (error == MOSQ_ERR_SUCCESS) error = mosquitto_loop_misc(client);
-    if (error == MOSQ_ERR_SUCCESS && mosquitto_want_write(client)) error = mosquitto_loop_write(client, 1);
+    if (error == MOSQ_ERR_SUCCESS && mosquitto_want_write(client)) error = write_all(connection);
   }
   connection->is_over = true;
   pthread_mutex_unlock(&connection->access);
@@ -403,6 +420,7 @@ int mqtt_subscribe(mqtt_connection *connection, int count, char *const *filters,
 int mqtt_publish(
     mqtt_connection *connection, const char *topic, const void *payload, size_t length, int quality, bool is_retained,
     int *identifier) {
+  atomic_fetch_add(&connection->queued, 1);
   return mosquitto_publish(connection->client, identifier, topic, (int)length, payload, quality, is_retained);
 }
 
@@ -413,13 +431,13 @@ void mqtt_flush(mqtt_connection *connection) {
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, &former);
-  int error = connection->is_over ? MOSQ_ERR_SUCCESS : mosquitto_loop_write(connection->client, 1);
+  int error = connection->is_over ? MOSQ_ERR_SUCCESS : write_all(connection);
   // The thread finds no socket, and no reason any more.
   note_error(connection, error);
   bool has_more = mosquitto_want_write(connection->client);
   // While the client disconnects, the library does not report an error.
   bool may_have_failed = error != MOSQ_ERR_SUCCESS || mosquitto_socket(connection->client) < 0;
-  // A thread of the pool has it blocked anyway.
+  // The connection's own thread has it blocked, unless it runs a job.
   if (!sigismember(&former, SIGPIPE)) {
     struct timespec none = {0, 0};
     if (may_have_failed) sigtimedwait(&pipe, NULL, &none);

@@ -91,9 +91,7 @@ extension EventLink {
     public mutating func receive<E: BusEvent & Decodable>(
       _ type: E.Type, as filter: String, coding: Coding<E>? = nil
     ) throws(LinkError) {
-      hub.receive(
-        type, on: try checkedFilter(type, filter), coding: coding,
-        post: { LinkPassage.post($1, on: $0) }, removeLatest: { $0.numberedRemoval(of: type) })
+      hub.receive(type, on: try checkedFilter(type, filter), coding: coding, onMainActor: false)
     }
 
     /// Posts the main-actor events of other processes, on the main actor.
@@ -106,10 +104,7 @@ extension EventLink {
     public mutating func receive<E: MainActorEvent & Decodable>(
       _ type: E.Type, as filter: String, coding: Coding<E>? = nil
     ) throws(LinkError) {
-      hub.receive(
-        type, on: try checkedFilter(type, filter), coding: coding,
-        post: { @MainActor in LinkPassage.post($1, on: $0) },
-        removeLatest: { @MainActor in $0.numberedRemoval(of: type) })
+      hub.receive(type, on: try checkedFilter(type, filter), coding: coding, onMainActor: true)
     }
 
     /// Announces the life cycle of the application on a topic, for the fleets of others; see ``Fleet``.

@@ -20,8 +20,9 @@
       func wait() { semaphore.wait() }
     }
 
-    private static func start(_ body: @escaping @Sendable () -> Void) {
-      Task.detached(executorPreference: ConnectionThreadExecutor.shared) { body() }
+    /// Has a connection's thread call `body`: the one that calls, or that of a transport; or else a task.
+    private static func start(preferring transport: MQTTTransport? = nil, _ body: @escaping @Sendable () -> Void) {
+      if !ConnectionJob({ _ in body() }).start(preferring: transport?.present) { Task.detached { body() } }
     }
 
     private static var thread: UInt { pthread_self() }
@@ -49,6 +50,7 @@
 
     private func publish(_ byte: UInt8, _ transport: MQTTTransport) {
       transport.publish(LinkMessage(topic: "echo", payload: [byte], quality: .atMostOnce), number: UInt64(byte))
+      transport.flush()
     }
 
     @Test func `runs a task that is started while it reads, and leaves a second one to the pool`() async throws {
@@ -75,11 +77,9 @@
       } _: { transport in
         publish(1, transport)
         let thread = await reader.value
-        transport.preferring {
-          Self.start {
-            hasBegun.settle(Self.thread)
-            mayEnd.wait()
-          }
+        Self.start(preferring: transport) {
+          hasBegun.settle(Self.thread)
+          mayEnd.wait()
         }
         #expect(await hasBegun.value == thread)
         #expect(await Self.thread(preferring: transport) != thread)
@@ -90,7 +90,7 @@
     /// The thread on which a task begins.
     private static func thread(preferring transport: MQTTTransport) async -> UInt {
       let thread = OneShot<UInt>()
-      transport.preferring { start { thread.settle(Self.thread) } }
+      start(preferring: transport) { thread.settle(Self.thread) }
       return await thread.value
     }
 
@@ -162,6 +162,7 @@
       }
 
       func publish(_ message: LinkMessage, number: UInt64) -> Bool { inner.publish(message, number: number) }
+      func flush() { inner.flush() }
       func disconnect() async { await inner.disconnect() }
     }
 

@@ -11,6 +11,7 @@ private final class SilentTransport: LinkTransport {
   private struct State {
     var receive: (@Sendable (LinkTransportEvent) -> Void)?
     var published: [LinkMessage] = []
+    var rows: [Int] = []
     var ends = 0
     var waiter: (count: Int, OneShot<Bool>)?
   }
@@ -24,29 +25,35 @@ private final class SilentTransport: LinkTransport {
   func subscribe(to filters: [String], quality: LinkQuality) async throws {}
 
   func publish(_ message: LinkMessage, number: UInt64) -> Bool {
+    state.withLock { $0.published.append(message) }
+    return true
+  }
+
+  func flush() {
     let waiter = state.withLock { state in
-      state.published.append(message)
+      state.rows.append(state.published.count - state.rows.reduce(0, +))
       return state.waiter.flatMap { $0.count <= state.published.count ? $0.1 : nil }
     }
     waiter?.settle(true)
-    return true
   }
 
   func disconnect() async { state.withLock { $0.ends += 1 } }
 
   func say(_ event: LinkTransportEvent) { state.withLock { $0.receive }?(event) }
 
-  /// Waits until so many messages have been published, and returns their topics.
+  /// Waits until so many messages have been published and flushed, and returns their topics.
   func topics(_ count: Int) async -> [String] {
     let wait = OneShot<Bool>()
     let isThere = state.withLock { state in
       state.waiter = (count, wait)
-      return state.published.count >= count
+      return state.rows.reduce(0, +) >= count
     }
     if !isThere { _ = await wait.value }
     return state.withLock { $0.published.map(\.topic) }
   }
 
+  /// The number of messages before each flush.
+  var rows: [Int] { state.withLock { $0.rows } }
   var last: LinkMessage? { state.withLock { $0.published.last } }
   var ends: Int { state.withLock { $0.ends } }
 }
@@ -111,6 +118,26 @@ private final class SilentTransport: LinkTransport {
     #expect(there.take() == ["order 1"])
     try await there.system.play("wait:2s")
     #expect(there.take() == ["missed 1 of orders", "order 3"])
+  }
+
+  @Test func `has a row of events has it before the next event of a slow coder`() async throws {
+    let clock = Guarded<ManualClock?>(nil)
+    let coding = EventLink.Coding<OrderPlaced> { order in
+      clock.withLock { $0 }?.passTime(in: "coding of \(order.id)")
+      return Array("\(order.id)".utf8)
+    } decode: { _ in
+      OrderPlaced(id: 0)
+    }
+    let here = try Process(transport) { link in
+      try link.send(OrderPlaced.self, as: "orders", quality: .atMostOnce, coding: coding)
+    }
+    clock.withLock { $0 = here.system.clock }
+    try await here.system.play("launch")
+    here.system.clock.setLength(of: "coding of 2", to: .milliseconds(1))
+    for id in 1...5 { here.bus.post(OrderPlaced(id: id)) }
+    #expect(transport.rows == [])
+    try await here.system.play("wait:10ms")
+    #expect(transport.rows == [2, 3])
   }
 
   @Test func `sends faster than events are posted loses its connection once (12)`() async throws {

@@ -87,17 +87,15 @@
       #expect(bytes.withLock { $0.dropFirst(10).prefix(2) } == [0xFF, 0xFF])
     }
 
-    @Test func `leaves tasks to the pool once it has ended`() async throws {
+    @Test func `takes no job once it has ended`() async throws {
       let broker = try HandmadeBroker { _ in }
       let transport = transport(broker)
-      let (hasEnded, hasBegun) = (OneShot<Bool>(), OneShot<Bool>())
+      let hasEnded = OneShot<Bool>()
       // The broker may end it before `connect` returns.
       try? await transport.connect(will: nil) { if case .closed = $0 { hasEnded.settle(true) } }
       #expect(await hasEnded.value)
-      transport.preferring {
-        Task.detached(executorPreference: ConnectionThreadExecutor.shared) { hasBegun.settle(true) }
-      }
-      #expect(await hasBegun.value)
+      let job = ConnectionJob { _ in Issue.record("the job is run") }
+      #expect(!job.start(preferring: transport.present))
     }
 
     @Test func `says with which error it ended, also if a publisher met it`() async throws {
@@ -114,10 +112,11 @@
         switch event {
         case .received:
           // The thread of the connection runs this, and does not look at the socket meanwhile.
-          Task.detached(executorPreference: ConnectionThreadExecutor.shared) {
+          let job = ConnectionJob { _ in
             hasBegun.settle(true)
             mayGoOn.wait()
           }
+          #expect(job.start(preferring: nil))
         case .acknowledged: break
         case .closed(let text):
           reason.withLock { $0 = text }
@@ -129,6 +128,7 @@
       mayReset.signal()
       #expect(poll(&peer, 1, -1) == 1)
       transport.publish(LinkMessage(topic: "t", payload: [1], quality: .atMostOnce), number: 1)
+      transport.flush()
       mayGoOn.signal()
       #expect(await hasEnded.value)
       #expect(reason.withLock { $0 } == "The connection was lost.")

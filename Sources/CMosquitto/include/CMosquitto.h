@@ -59,10 +59,7 @@ void mqtt_flush(mqtt_connection *connection);
 
 // Lets a connection's thread run a job as soon as it has read what there is: the thread that calls if a connection reports something on it, or
 // that of the preferred connection. Returns false if there is no such connection, or it has a job already.
-bool mqtt_defer(void *job);
-
-// Sets the preferred connection of the thread that calls; NULL for none.
-void mqtt_prefer(mqtt_connection *connection);
+bool mqtt_defer(mqtt_connection *preferred, void *job);
 
 // Lets a new thread serve the connection if its thread runs a job, which may take long; any thread may call it. Returns false if there
 // is no new thread.

@@ -85,10 +85,9 @@ extension LinkHub {
     for topic in topics { post(on: topic, change: change) { nil } }
   }
 
-  /// Adds a type that is received on the topics of a filter.
+  /// Adds a type that is received on the topics of a filter; events of a main-actor type are posted on the main actor.
   func receive<E: EventBus.Event & Decodable>(
-    _ type: E.Type, on filter: TopicFilter, coding: EventLink.Coding<E>?,
-    post: @escaping @Sendable (EventBus, E) async -> Int, removeLatest: @escaping @Sendable (EventBus) async -> Int
+    _ type: E.Type, on filter: TopicFilter, coding: EventLink.Coding<E>?, onMainActor: Bool
   ) {
     let key = ObjectIdentifier(type)
     let isSticky = type is any StickyEvent.Type
@@ -96,16 +95,27 @@ extension LinkHub {
       filter: filter, type: key, name: type.name.rawValue, isSticky: isSticky,
       post: { [weak self] bus, payload, topic throws(LinkFormatError) in
         let event = try CloudEvent.data(of: payload, as: E.self, coding)
-        let change = await post(bus, event)
-        self?.latestDidChange(change, on: topic)
+        return Self.step(onMainActor) { [weak self] in
+          self?.latestDidChange(LinkPassage.post(event, on: bus), on: topic)
+        }
       },
       removeLatest: { [weak self] bus, topic in
-        if isSticky { self?.latestDidChange(await removeLatest(bus), on: topic) }
+        guard isSticky else { return nil }
+        return Self.step(onMainActor) { [weak self] in
+          self?.latestDidChange(bus.numberedRemoval(of: type), on: topic)
+        }
       })
     declarations.withLock { declarations in
       guard !declarations.receivers.contains(where: { $0.filter == filter && $0.type == key }) else { return }
       declarations.receivers.append(receiver)
     }
+  }
+
+  /// Returns a step that calls `body` on the main actor, or calls it at once.
+  private static func step(_ onMainActor: Bool, _ body: @escaping @Sendable () -> Void) -> Step? {
+    if onMainActor { return { await MainActor.run(body: body) } }
+    body()
+    return nil
   }
 
   /// Notes how many own events the bus has had before the latest one, which came over a link, or before its removal.
@@ -131,8 +141,8 @@ extension LinkHub {
       filter: filter, type: nil, name: Announcement.type, isSticky: false,
       post: { bus, payload, topic throws(LinkFormatError) in
         let announcement = try CloudEvent.data(of: payload, as: Announcement.self)
-        await MainActor.run { take(announcement, topic, bus) }
-      }, removeLatest: { bus, topic in await MainActor.run { take(nil, topic, bus) } })
+        return { await take(announcement, topic, bus) }
+      }, removeLatest: { bus, topic in { await take(nil, topic, bus) } })
     declarations.withLock { $0.receivers.append(receiver) }
   }
 

@@ -2,162 +2,99 @@ import AppLifecycle
 import PubSub
 import Scheduling
 
+// What the hub does with what waits: it asks the machine, and performs its outputs.
+
 extension LinkHub {
-  /// The most posts that wait to be encoded, and the most bytes of messages that wait to be posted.
-  private static let (mostPosts, mostBytes) = (10_000, 64 << 20)
-
-  /// Takes an event of this process, on the poster's thread.
-  ///
-  /// - Parameters:
-  ///   - topic: the topic on which it is sent.
-  ///   - change: the number of the change of the bus's latest event; nil for a type that is not sticky. Threads that post at the
-  ///     same time come here in any order; what has been replaced meanwhile is not sent, or the broker would keep it.
-  ///   - encode: makes the event's data.
-  func post(
-    on topic: LinkMachine.TopicID, change: Int? = nil, encode: @escaping @Sendable () throws -> [UInt8]?
-  ) {
-    let (mustServe, lost) = inbox.withLock { inbox in
-      var lost: Post?
-      if let change {
-        guard change > inbox.numbers[topic].change else { return (false, lost) }
-        inbox.numbers[topic].change = change
-      }
-      inbox.numbers[topic].event += 1
-      inbox.posts.append(Post(topic: topic, number: inbox.numbers[topic].event, encode: encode))
-      if inbox.posts.count > Self.mostPosts { lost = inbox.dropOldest() }
-      defer { inbox.isServed = true }
-      return (!inbox.isServed, lost)
-    }
-    // What an event holds may post as it is released, so that is not under the lock.
-    withExtendedLifetime(lost) {}
-    if mustServe { serveOnConnection() }
-  }
-
-  /// The number of events for which a link owes something, those of sticky types aside.
-  func waitingCount(of link: LinkMachine.LinkID) -> Int {
-    // Those that the machine has not got yet are in the inbox, or being encoded.
-    let (numbers, dropped) = inbox.withLock { ($0.numbers, $0.dropped) }
-    return machine.withLock { machine in
-      (machine.links[link]?.progress.keys.filter { !machine.topics[$0].isSticky } ?? []).reduce(
-        machine.waiting(on: link)
-      ) {
-        $0 + max(numbers[$1].event - machine.topics[$1].last - dropped[$1, default: 0], 0)
-      }
-    }
-  }
-
-  /// Takes what happened to a link; any thread may call it.
-  func take(_ input: Input) {
-    let mustServe: Bool? = inbox.withLock { inbox in
-      guard inbox.bytes + input.bytes <= Self.mostBytes else { return nil }
-      inbox.bytes += input.bytes
-      inbox.inputs.append((input, inbox.settledPosts + inbox.posts.count))
-      defer { inbox.isServed = true }
-      return !inbox.isServed
-    }
-    guard let mustServe else { return endConnection(of: input) }
-    if mustServe { serve(on: Self.connectionExecutor) }
-  }
-
-  /// Ends a connection whose messages come faster than they are posted; the next one asks for what is missing.
-  private func endConnection(of input: Input) {
-    guard case .transport(_, let lane, let connection) = input, let link = link(lane), link.mayOverflow(connection)
-    else { return }
-    tasks.start(seeing: shared) { [self] in
-      // The link may have been closed and opened again before the task began.
-      guard link.isUp(connection) else { return }
-      // An end in order has no will, and if the process dies before it has connected again, nothing else says so.
-      if let will = link.herald?.presentWill { link.transport.publish(will, number: .max) }
-      await link.transport.disconnect()
-      take(.transport(.closed(reason: EventLink.overflow), lane, connection: connection))
-    }
-  }
-
-  /// Starts a task that serves the inbox; it begins on the thread of a connection, where there is one that has nothing else to do.
-  private func serveOnConnection() {
-    #if MQTT
-      let link = declarations.withLock { $0.links.first?.value.link }
-      if let transport = link?.transport as? MQTTTransport {
-        return transport.preferring { serve(on: Self.connectionExecutor) }
-      }
-    #endif
-    serve()
-  }
-
-  /// Starts a task that serves the inbox until it is empty.
-  private func serve(on executor: (any TaskExecutor)? = nil) {
-    tasks.start(on: executor, seeing: shared) { [self] in
-      var turn = Turn(isOnConnection: executor != nil && tasks.executor == nil)
-      while let work = next() {
-        turn.found = nil
-        for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { didDrop(count, of: topic) }
-        await perform(work.inputs[...], &turn)
-        for post in work.posts {
-          await turn.endIfLong()
-          await send(post, &turn)
-        }
-      }
-    }
-  }
-
-  /// What the task that serves keeps from one thing that it does to the next.
-  private struct Turn {
-    /// When the task goes on in the pool; nil if it is there.
-    private var end: ContinuousClock.Instant?
-    /// The link that was looked up last in the present work.
+  /// What was taken out of the inbox and is not done yet, in order.
+  private struct Agenda {
+    var outputs: ArraySlice<LinkMachine.Output> = []
+    /// What follows the outputs.
+    var next: Step?
+    var inputs: ArraySlice<Input> = []
+    var mustSetTimer = false
+    var posts: ArraySlice<Post> = []
+    /// The posts that have been encoded, which are sent as one row.
+    var row: [(post: Post, content: OutgoingTopic.Content)] = []
+    /// The time from which the row is sent before the next post is encoded; nil while it is empty.
+    var endOfRow: ApplicationClock.Instant?
+    /// The link that was looked up last.
     ///
     /// It is retained slowly, as there are weak references to it.
     var found: (number: LinkMachine.LinkID, link: EventLink?)?
+  }
 
-    init(isOnConnection: Bool) { end = isOnConnection ? .now + .milliseconds(1) : nil }
+  /// Serves the inbox until it is empty: on the thread of a connection if it has nothing else to do, else in a task.
+  ///
+  /// - Parameter transport: the transport whose connection is asked; nil for the one that reads on this thread.
+  func serve(preferring transport: (any LinkTransport)? = nil) {
+    #if MQTT
+      // In a simulation, the executor decides the order.
+      if tasks.executor == nil {
+        let job = ConnectionJob { [self] isOnThread in
+          if isOnThread { serveOnThread() } else { serve(Agenda(), after: nil) }
+        }
+        if job.start(preferring: (transport as? MQTTTransport)?.present) { return }
+      }
+    #endif
+    serve(Agenda(), after: nil)
+  }
 
-    /// Leaves the thread of a connection, if the task has used it for long.
-    ///
-    /// Otherwise, acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
-    /// So the task looks at the clock before each thing that may call handlers of an event.
-    mutating func endIfLong() async {
-      guard let end, .now >= end else { return }
-      self.end = nil
-      // A change of the executor is what surely leaves the thread. A `Task.yield()` does not: it goes on at once, on the
-      // same thread, if another thread ends it before the task is suspended. Back from there, the task is one of the pool:
-      // no thread of a connection is preferred then.
-      await withTaskExecutorPreference(globalConcurrentExecutor) {}
+  /// Serves the inbox on the thread of a connection; a task goes on after the first step, or a millisecond.
+  ///
+  /// Otherwise acknowledgements would wait, and a broker that keeps few messages for a client would lose the rest.
+  private func serveOnThread() {
+    var agenda = Agenda()
+    let end = ContinuousClock.now + .milliseconds(1)
+    if let step = SharedObject.$current.withValue(shared, operation: { advance(&agenda, until: end) }) {
+      serve(agenda, after: step)
     }
   }
 
-  private static var connectionExecutor: (any TaskExecutor)? {
-    #if MQTT
-      ConnectionThreadExecutor.shared
-    #else
-      nil
-    #endif
+  private func serve(_ agenda: Agenda, after step: Step?) {
+    tasks.start(seeing: shared) { [self] in
+      var agenda = agenda
+      await step?()
+      while let step = advance(&agenda) { await step() }
+    }
   }
 
-  private struct Work {
-    var inputs: [Input] = []
-    var posts: [Post] = []
-    var dropped: [LinkMachine.TopicID: Int] = [:]
-
-    /// The most inputs, and the most posts: each visit to the inbox may make a poster or a transport wait.
-    static let most = 32
-  }
-
-  /// Takes the next inputs and posts; nil, and the task ends, if there is nothing.
-  private func next() -> Work? {
-    inbox.withLock { inbox in
-      var work = Work()
-      while work.inputs.count < Work.most, let first = inbox.inputs.first,
-        !first.input.isEnd || first.posts <= inbox.settledPosts
-      {
-        inbox.inputs.popFirst()
-        inbox.bytes -= first.input.bytes
-        work.inputs.append(first.input)
+  /// Serves until something must be awaited, which is returned, or the inbox is empty.
+  ///
+  /// From `end` on, an empty step is returned after the first thing that may have run the program's code.
+  private func advance(_ agenda: inout Agenda, until end: ContinuousClock.Instant? = nil) -> Step? {
+    var isLate: Bool { end.map { .now >= $0 } ?? false }
+    while true {
+      if let output = agenda.outputs.popFirst() {
+        if case .send(let message, let number, let lane) = output {
+          send(message, number, by: lane, &agenda)
+          continue
+        }
+        if let step = perform(output) { return step }
+        if isLate { return {} }
+      } else if let step = agenda.next.take() {
+        return step
+      } else if let input = agenda.inputs.popFirst() {
+        perform(input, &agenda)
+      } else if let post = agenda.posts.first, agenda.endOfRow.map({ clock.now < $0 }) ?? true {
+        // A slow coder must not keep back what it has encoded.
+        agenda.endOfRow = agenda.endOfRow ?? clock.now.advanced(by: .microseconds(200))
+        agenda.posts.removeFirst()
+        agenda.row.append((post, content(of: post)))
+        if isLate { return {} }
+      } else if !agenda.row.isEmpty {
+        var row: [(post: Post, content: OutgoingTopic.Content)] = []
+        swap(&row, &agenda.row)
+        agenda.endOfRow = nil
+        decide(&agenda) { machine in
+          for (post, content) in row { machine.send(content, number: post.number, on: post.topic) }
+        }
+      } else {
+        if agenda.mustSetTimer { setTimer() }
+        guard let work = next() else { return nil }
+        agenda = Agenda()
+        (agenda.inputs, agenda.posts, agenda.mustSetTimer) = (work.inputs[...], work.posts[...], !work.inputs.isEmpty)
+        for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { didDrop(count, of: topic) }
       }
-      while work.posts.count < Work.most, let post = inbox.posts.popFirst() { work.posts.append(post) }
-      inbox.settledPosts += work.posts.count
-      swap(&work.dropped, &inbox.dropped)
-      inbox.isServed = !(work.inputs.isEmpty && work.posts.isEmpty && work.dropped.isEmpty)
-      return inbox.isServed ? work : nil
     }
   }
 
@@ -171,9 +108,12 @@ extension LinkHub {
     }
   }
 
-  private func send(_ post: Post, _ turn: inout Turn) async {
-    let content = content(of: post)
-    await decide(&turn) { $0.send(content, number: post.number, on: post.topic) }
+  /// Gives a message to a transport; those of a row leave together.
+  private func send(_ message: LinkMessage, _ number: UInt64, by lane: LinkMachine.LinkID, _ agenda: inout Agenda) {
+    let transport = link(lane, &agenda)?.transport
+    transport?.publish(message, number: number)
+    if case .send(_, _, lane)? = agenda.outputs.first { return }
+    transport?.flush()
   }
 
   private func content(of post: Post) -> OutgoingTopic.Content {
@@ -188,97 +128,91 @@ extension LinkHub {
     }
   }
 
-  private func perform(_ inputs: ArraySlice<Input>, _ turn: inout Turn) async {
-    guard !inputs.isEmpty else { return }
-    var rest = inputs
-    while let input = rest.popFirst() {
-      await turn.endIfLong()
-      guard case .transport(.acknowledged(let first), let lane, let connection) = input else {
-        await perform(input, &turn)
-        continue
-      }
-      // Acknowledgements come in rows, one for each message.
-      var numbers = [first]
-      while case .transport(.acknowledged(let number), lane, connection)? = rest.first {
-        numbers.append(number)
-        rest.removeFirst()
-      }
-      await decide(&turn) { [numbers] in $0.didAcknowledge(numbers, by: lane) }
-    }
-    setTimer()
-  }
-
-  private func perform(_ input: Input, _ turn: inout Turn) async {
+  private func perform(_ input: Input, _ agenda: inout Agenda) {
     let now = clock.now.offset
     switch input {
     case .connected(let link, let connection):
       guard link.isUp(connection) else { return }
-      await decide(&turn) { $0.didConnect(link.number, connection, at: now) }
-    case .finish(let link, let connection): await decide(&turn) { $0.finish(link.number, connection) }
-    case .closed(let link, let connection): await decide(&turn) { $0.didDisconnect(link.number, connection, at: now) }
+      decide(&agenda) { $0.didConnect(link.number, connection, at: now) }
+    case .finish(let link, let connection): decide(&agenda) { $0.finish(link.number, connection) }
+    case .closed(let link, let connection): decide(&agenda) { $0.didDisconnect(link.number, connection, at: now) }
     case .time:
       timer.withLock { $0 = nil }
-      await decide(&turn) { $0.timeDidPass(now) }
-    case .transport(let event, let lane, let connection):
-      guard let link = link(lane, &turn), link.isConnection(connection) else { return }
-      switch event {
-      case .received(let message):
-        let receivers = receivers(of: message.payload, on: message.topic)
-        let (isSticky, isReceived) = (receivers.contains(where: \.isSticky), !receivers.isEmpty)
-        await decide(&turn) { $0.receive(message, isSticky: isSticky, isReceived: isReceived, by: lane, at: now) }
-      case .acknowledged: break  // The caller takes them in rows.
-      case .closed(let reason):
-        await decide(&turn) { $0.didDisconnect(lane, connection, at: now) }
-        await link.connectionDidEnd(connection, because: reason)
+      decide(&agenda) { $0.timeDidPass(now) }
+    case .transport(.acknowledged(let number), let lane, let connection):
+      // Acknowledgements come in rows, one for each message.
+      var numbers = [number]
+      while case .transport(.acknowledged(let number), lane, connection)? = agenda.inputs.first {
+        numbers.append(number)
+        agenda.inputs.removeFirst()
       }
+      guard link(lane, &agenda)?.isConnection(connection) == true else { return }
+      decide(&agenda) { $0.didAcknowledge(numbers, by: lane) }
+    case .transport(.received(let message), let lane, let connection):
+      guard link(lane, &agenda)?.isConnection(connection) == true else { return }
+      let receivers = receivers(of: message.payload, on: message.topic)
+      let (isSticky, isReceived) = (receivers.contains(where: \.isSticky), !receivers.isEmpty)
+      decide(&agenda) { $0.receive(message, isSticky: isSticky, isReceived: isReceived, by: lane, at: now) }
+    case .transport(.closed(let reason), let lane, let connection):
+      guard let link = link(lane, &agenda), link.isConnection(connection) else { return }
+      decide(&agenda) { $0.didDisconnect(lane, connection, at: now) }
+      agenda.next = { await link.connectionDidEnd(connection, because: reason) }
     }
   }
 
-  private func decide(_ turn: inout Turn, _ body: (inout LinkMachine) -> Void) async {
-    await perform(
-      machine.withLock { machine in
-        body(&machine)
-        return machine.takeOutputs()
-      }, &turn)
-  }
-
-  private func perform(_ outputs: [LinkMachine.Output], _ turn: inout Turn) async {
-    for output in outputs {
-      await turn.endIfLong()
-      switch output {
-      case .send(let message, let number, let lane): link(lane, &turn)?.transport.publish(message, number: number)
-      case .post(let topic, let payload): await post(payload, from: topic)
-      case .removeLatest(let topic, let type):
-        let receivers = receivers(of: topic)
-        let named = receivers.filter { $0.name == type }
-        for receiver in named.isEmpty ? receivers : named { await receiver.removeLatest(bus, topic) }
-      case .missed(let topic, let origin, let count):
-        bus.post(EventLink.DidMiss(topic: topic, origin: origin, count: count))
-      case .dropped(let topic, let count, let lane): didDrop(count, of: topic, by: lane)
-      case .acknowledged(let topic, let number, let lane):
-        guard bus.hasSubscribers(EventLink.DidAcknowledge.self) else { break }
-        let name = machine.withLock { $0.topics[topic].name }
-        report(of: lane) { EventLink.DidAcknowledge(link: $0, topic: name, number: number) }
-      case .rejected(let topic, let reason): bus.post(EventLink.DidReject(topic: topic, reason: reason))
-      case .idle(let lane, let connection): link(lane)?.hasSentAll(on: connection)
-      }
+  /// Changes the machine, and notes what it wants.
+  private func decide(_ agenda: inout Agenda, _ body: (inout LinkMachine) -> Void) {
+    let outputs = machine.withLock { machine in
+      body(&machine)
+      return machine.takeOutputs()
     }
+    agenda.outputs = outputs[...]
   }
 
-  private func post(_ payload: [UInt8], from topic: String) async {
+  private func perform(_ output: LinkMachine.Output) -> Step? {
+    switch output {
+    case .send: preconditionFailure("messages are sent in rows")
+    case .post(let topic, let payload): return post(payload, from: topic)
+    case .removeLatest(let topic, let type):
+      let receivers = receivers(of: topic)
+      let named = receivers.filter { $0.name == type }
+      return Self.joined((named.isEmpty ? receivers : named).compactMap { $0.removeLatest(bus, topic) })
+    case .missed(let topic, let origin, let count):
+      bus.post(EventLink.DidMiss(topic: topic, origin: origin, count: count))
+    case .dropped(let topic, let count, let lane): didDrop(count, of: topic, by: lane)
+    case .acknowledged(let topic, let number, let lane):
+      guard bus.hasSubscribers(EventLink.DidAcknowledge.self) else { break }
+      let name = machine.withLock { $0.topics[topic].name }
+      report(of: lane) { EventLink.DidAcknowledge(link: $0, topic: name, number: number) }
+    case .rejected(let topic, let reason): bus.post(EventLink.DidReject(topic: topic, reason: reason))
+    case .idle(let lane, let connection): link(lane)?.hasSentAll(on: connection)
+    }
+    return nil
+  }
+
+  private func post(_ payload: [UInt8], from topic: String) -> Step? {
+    var steps: [Step] = []
     for receiver in receivers(of: payload, on: topic) {
-      do throws(LinkFormatError) { try await receiver.post(bus, payload, topic) } catch {
+      do throws(LinkFormatError) {
+        if let step = try receiver.post(bus, payload, topic) { steps.append(step) }
+      } catch {
         bus.post(EventLink.DidReject(topic: topic, reason: error.description))
       }
     }
+    return Self.joined(steps)
   }
 
-  private func link(_ lane: LinkMachine.LinkID) -> EventLink? { declarations.withLock { $0.links[lane]?.link } }
+  private static func joined(_ steps: [Step]) -> Step? {
+    if steps.isEmpty { return nil }
+    return { for step in steps { await step() } }
+  }
 
-  private func link(_ lane: LinkMachine.LinkID, _ turn: inout Turn) -> EventLink? {
-    if let found = turn.found, found.number == lane { return found.link }
+  func link(_ lane: LinkMachine.LinkID) -> EventLink? { declarations.withLock { $0.links[lane]?.link } }
+
+  private func link(_ lane: LinkMachine.LinkID, _ agenda: inout Agenda) -> EventLink? {
+    if let found = agenda.found, found.number == lane { return found.link }
     let link = link(lane)
-    turn.found = (lane, link)
+    agenda.found = (lane, link)
     return link
   }
 
@@ -301,13 +235,5 @@ extension LinkHub {
         return (deadline, task)
       }
     }
-  }
-}
-
-extension LinkHub.Input {
-  /// The bytes of a message.
-  fileprivate var bytes: Int {
-    guard case .transport(.received(let message), _, _) = self else { return 0 }
-    return message.payload.count + message.topic.utf8.count + 64
   }
 }

@@ -4,7 +4,8 @@ import Scheduling
 
 /// What all links of a bus share: the origin, the numbers of events, and what has arrived.
 ///
-/// Posts and what the transports report wait in an inbox. One task at a time takes them out, asks the ``LinkMachine`` what to do, and does it.
+/// Posts and what the transports report wait in an inbox. One thread or task at a time takes them out, asks the ``LinkMachine`` what to do,
+/// and does it.
 final class LinkHub: Sendable {
   /// An event of this process that is to be sent.
   struct Post: Sendable {
@@ -28,6 +29,9 @@ final class LinkHub: Sendable {
     /// Whether the input comes only when all posts before it have been sent.
     var isEnd: Bool { if case .finish = self { true } else { false } }
   }
+
+  /// What must be awaited before the hub goes on.
+  typealias Step = @Sendable () async -> Void
 
   struct Inbox {
     var posts = Fifo<Post>()
@@ -73,10 +77,10 @@ final class LinkHub: Sendable {
     /// The name that its events have in messages.
     let name: String
     let isSticky: Bool
-    /// Posts a payload that came on a topic.
-    let post: @Sendable (EventBus, [UInt8], String) async throws(LinkFormatError) -> Void
-    /// Removes the latest event that came on a topic.
-    let removeLatest: @Sendable (EventBus, String) async -> Void
+    /// Posts a payload that came on a topic, or returns the step that does.
+    let post: @Sendable (EventBus, [UInt8], String) throws(LinkFormatError) -> Step?
+    /// Removes the latest event that came on a topic, or returns the step that does.
+    let removeLatest: @Sendable (EventBus, String) -> Step?
   }
 
   struct Declarations {

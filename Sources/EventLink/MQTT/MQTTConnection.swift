@@ -131,8 +131,11 @@
         return false
       }
       if isAcknowledged { receive(.acknowledged(number)) }
-      mqtt_flush(handle)
       return true
+    }
+
+    func flush() {
+      if let handle = state.withLock({ $0.ended == nil ? $0.handle : nil }) { mqtt_flush(handle) }
     }
 
     func untilEnded() async { try? await wait(for: .ended) }
@@ -164,7 +167,7 @@
         return (jobs.last, !jobs.isWatched)
       }
       if mustWatch { watch(number) }
-      ConnectionThreadExecutor.shared.run(job)
+      ConnectionJob.run(job, onThread: true)
       jobs.withLock { if $0.running == number { $0.running = nil } }
     }
 
@@ -180,11 +183,12 @@
       }
     }
 
-    /// Calls `body`; a task that it starts on the ``ConnectionThreadExecutor`` begins on the connection's thread, unless that has one already.
-    func preferring(_ body: () -> Void) {
-      mqtt_prefer(state.withLock { $0.handle })
-      body()
-      mqtt_prefer(nil)
+    /// Gives a job to a connection's thread: to this thread if it reads for one, or else to that of `connection`.
+    ///
+    /// Returns false if there is none, or it has a job already.
+    static func accept(_ job: UnsafeMutableRawPointer, _ connection: MQTTConnection?) -> Bool {
+      // The handle lasts as long as the connection.
+      withExtendedLifetime(connection) { mqtt_defer(connection?.state.withLock { $0.handle }, job) }
     }
 
     /// Lets another thread serve the connection; returns false if there can be none.
@@ -251,7 +255,7 @@
           if let job { MQTTConnection.of(context).run(job) }
         },
         decline: { _, job in
-          if let job { ConnectionThreadExecutor.shared.runInPool(job) }
+          if let job { ConnectionJob.run(job, onThread: false) }
         },
         closed: { context, reason in
           guard let reason else { return }

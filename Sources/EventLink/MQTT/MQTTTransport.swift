@@ -134,13 +134,14 @@
     ///   - number: the number to acknowledge.
     /// - Returns: whether the library has taken it.
     @discardableResult public func publish(_ message: LinkMessage, number: UInt64) -> Bool {
-      connection.withLock { $0 }?.publish(message, number: number) ?? false
+      present?.publish(message, number: number) ?? false
     }
 
-    /// Calls `body` as ``MQTTConnection/preferring(_:)`` does, if there is a connection.
-    func preferring(_ body: () -> Void) {
-      if let connection = connection.withLock({ $0 }) { connection.preferring(body) } else { body() }
-    }
+    /// Writes the messages that were published since the last call; see ``LinkTransport/flush()``.
+    public func flush() { present?.flush() }
+
+    /// The connection, if there is one.
+    var present: MQTTConnection? { connection.withLock { $0 } }
 
     /// Ends the connection in order, and returns when it has ended.
     public func disconnect() async {

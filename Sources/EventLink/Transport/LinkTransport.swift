@@ -24,14 +24,26 @@ public protocol LinkTransport: Sendable {
 
   /// Sends a message; any thread may call it, and messages of one topic arrive in the order of the calls.
   ///
+  /// A transport may keep it until ``flush()`` or ``disconnect()`` is called.
+  ///
   /// - Parameters:
   ///   - message: the message.
   ///   - number: the number for ``LinkTransportEvent/acknowledged(_:)``, which follows for each message.
   /// - Returns: whether the transport has taken it; if not, the connection has ended or is about to.
   @discardableResult func publish(_ message: LinkMessage, number: UInt64) -> Bool
 
+  /// Sends the messages that ``publish(_:number:)`` has kept, so that those of a row leave together.
+  ///
+  /// A link calls it after each row of messages, on any thread. By default it does nothing.
+  func flush()
+
   /// Ends the connection in order, when all messages have been sent; the broker then does not send the will.
   func disconnect() async
+}
+
+extension LinkTransport {
+  /// Does nothing: the transport keeps no messages back.
+  public func flush() {}
 }
 
 /// How carefully an event is carried.

@@ -110,6 +110,7 @@ private final class Check: Sendable {
   private func pass(_ topic: String, by sender: any LinkTransport, to ear: Ear) async {
     let last = message(topic, "the last one", .atLeastOnce)
     expect(sender.publish(last, number: 1_000_000), "a connected transport refuses a message")
+    sender.flush()
     let came = await ear.hears {
       $0.contains { if case .received(let one) = $0 { one.payload == last.payload } else { false } }
     }
@@ -127,6 +128,8 @@ private final class Check: Sendable {
       message.payload = (0..<number).map { UInt8(truncatingIfNeeded: $0 * 7) } + [UInt8(truncatingIfNeeded: number)]
       expected.append(message)
       expect(sender.publish(message, number: UInt64(number)), "a connected transport refuses a message")
+      // Rows of several lengths.
+      if number % 7 == 0 || number < 10 { sender.flush() }
     }
     await pass("order", by: sender, to: ear)
     let came = Array(ear.messages.prefix(200))
@@ -155,6 +158,7 @@ private final class Check: Sendable {
     let sender = makeTransport()
     let first = try await connected(sender, to: ["\(Self.root)/kept"])
     for text in ["old", "new"] { sender.publish(message("kept", text, .atLeastOnce, isKept: true), number: 0) }
+    sender.flush()
     _ = await first.hears { $0.count { if case .received = $0 { true } else { false } } == 2 }
     let later = makeTransport()
     let ear = try await connected(later, to: ["\(Self.root)/kept"])
@@ -164,6 +168,7 @@ private final class Check: Sendable {
       "a later subscriber does not get the latest message that is kept")
     expect(ear.messages.allSatisfy(\.isRetained), "a message that was kept does not say so")
     sender.publish(message("kept", "", .atLeastOnce, isKept: true), number: 0)
+    sender.flush()
     expect(
       await ear.hears { $0.contains { if case .received(let one) = $0 { one.payload.isEmpty } else { false } } },
       "the removal of a message that is kept does not arrive")
