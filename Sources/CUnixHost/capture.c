@@ -71,20 +71,19 @@ void unixhost_stderr_capture(void) {
 
 bool unixhost_stderr_tend(void) {
   struct stat status;
-  // A child process of the program has this memory as its standard error as long as it runs.
-  if (!atomic_load(&error_is_captured)) {
-    return error_memory >= 0 && fstat(error_memory, &status) == 0 && status.st_size > 0;
-  }
+  if (error_memory < 0 || fstat(error_memory, &status) != 0) return false;
 #if defined(__linux__)
   off_t begins = atomic_load(&error_begins);
-  if (fstat(error_memory, &status) != 0 || status.st_size - begins <= ERROR_LIMIT) return false;
-  // Punch a hole instead of shortening the file, because other processes write at its end. Align it to pages, so that
-  // all memory is freed.
-  off_t end = (status.st_size - ERROR_PART) & ~(off_t)0xFFFF;
-  atomic_store(&error_begins, end);
-  fallocate(error_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begins, end - begins);
+  if (status.st_size - begins > ERROR_LIMIT) {
+    // Punch a hole instead of shortening the file, because other processes write at its end. Align it to pages, so that
+    // all memory is freed.
+    off_t end = (status.st_size - ERROR_PART) & ~(off_t)0xFFFF;
+    atomic_store(&error_begins, end);
+    fallocate(error_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begins, end - begins);
+  }
 #endif
-  return false;
+  // A child process of the program has this memory as its standard error as long as it runs.
+  return !atomic_load(&error_is_captured) && status.st_size > 0;
 }
 
 static bool write_text(const char *text, int64_t deadline) {

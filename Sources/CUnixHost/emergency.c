@@ -125,6 +125,9 @@ void unixhost_emergency_install(void) {
     sigaction(crash_signals[i], &action, &crash_actions_found[i]);
   }
   atexit(unixhost_emergency_restore);
+#if !defined(__APPLE__)
+  at_quick_exit(unixhost_emergency_restore);
+#endif
 }
 
 // The handler needs little stack, but the frame that the kernel builds, with all vector registers, is large.

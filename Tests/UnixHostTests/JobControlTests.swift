@@ -207,6 +207,20 @@ import Testing
     }
   }
 
+  /// A main actor that is busy while the window is dragged draws the last size only.
+  @Test func manyChangesOfTheSizeAreOneDrawing() async throws {
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch("--key-gate \(probe.gate.path)", on: terminal)
+      try await probe.log.line(startingWith: "display 24x80")
+      terminal.send("b")
+      try await probe.log.line(startingWith: "blocked")
+      for columns in 100...1_100 { terminal.resize(rows: 11, columns: columns) }
+      try probe.gate.open()
+      try await probe.log.line(startingWith: "display 11x1100")
+      #expect(probe.log.lines.count { $0.hasPrefix("display") } <= 3)
+    }
+  }
+
   /// A mode that another process changes while the program has the terminal is no reason to take the program's for the shell's.
   @Test(arguments: [SIGSTOP, SIGCONT]) func changedRawModesAreNotTheShells(signal: Int32) async throws {
     try await Shell.dash.runProbe { probe, terminal in

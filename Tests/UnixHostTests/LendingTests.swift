@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PseudoTerminal
 import TestTraits
@@ -53,6 +54,33 @@ import Testing
       #expect(!probe.log.lines.contains { $0.hasPrefix("input 68") })
       #expect(probe.log.lines.contains("second loan: alreadyLent"))
       probe.expectRecords(.launch(), .resign("lend"), .activate("lend"), .quit("q"))
+    }
+  }
+
+  /// A child that was started before goes on to write to the memory, which nothing may show during the loan.
+  @Test func standardErrorIsTrimmedDuringALoan() async throws {
+    try await withChild(Self.lineReader, key: "L") { probe, terminal in
+      try await terminal.wait(for: "child 2")
+      let descriptors = "/proc/\(try probe.pid())/fd"
+      let memory = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: descriptors).map { "\(descriptors)/\($0)" }.first {
+          (try? FileManager.default.destinationOfSymbolicLink(atPath: $0))?.contains("standard-error") == true
+        })
+      let file = open(memory, O_WRONLY | O_APPEND | O_CLOEXEC)
+      let line = String(repeating: "x", count: 1023) + "\n"
+      for _ in 0..<4_096 { #expect(write(file, line, line.utf8.count) == line.utf8.count) }
+      var status = stat()
+      // The host looks once a second.
+      repeat {
+        await Task.yield()
+        fstat(file, &status)
+      } while status.st_blocks * 512 > 2 << 20
+      #expect(status.st_size == 4 << 20)
+      close(file)
+      terminal.line("hello")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal)
+      #expect(terminal.text.contains("what came before this on standard error was too much to show"))
     }
   }
 

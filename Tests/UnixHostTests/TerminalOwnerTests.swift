@@ -70,6 +70,25 @@ import Testing
     }
   }
 
+  /// Another job has the terminal as the program goes on, for longer than the host waits for it.
+  @Test(arguments: Shell.allCases) func aScreenBehindAnotherJobIsLeftAfterIt(shell: Shell) async throws {
+    try await shell.runProbe { probe, terminal in
+      terminal.line(probe.command("--modes"))
+      try await probe.isActive(visit: 1, on: terminal)
+      try probe.signal(SIGSTOP)
+      try await terminal.jobHasStopped(in: shell)
+      terminal.plainLine("sh -c 'kill -CONT \(try probe.pid()); sleep 3'")
+      try await terminal.prompt()
+      try await terminal.waitForScreen("the shell's own") { $0.isLeftInOrder(at: shell) }
+      terminal.plainLine("fg")
+      try await probe.isActive(visit: 2, on: terminal)
+      terminal.send("q")
+      try await terminal.prompt()
+      // Nothing that has a stack was begun twice.
+      #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
+    }
+  }
+
   /// The shell of the job is not always the one that leads the session.
   @Test func aShellInAShellEndsAStoppedJob() async throws {
     try await Shell.bash.runProbe { probe, terminal in

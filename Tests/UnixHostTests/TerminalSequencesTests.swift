@@ -27,6 +27,14 @@ import Testing
     #expect(TerminalSequences(everything).leave.utf8.count <= Int(UNIXHOST_LEAVE_LIMIT) / 2)
   }
 
+  /// Only the alternate key says that Ctrl-C was pressed on a keyboard that is not a Latin one.
+  @Test func anyEnhancementBringsTheAlternateKeys() {
+    var configuration = TerminalHost.Configuration()
+    #expect(!TerminalSequences(configuration).enter.contains("u"))
+    configuration.keyEnhancements = [.disambiguated]
+    #expect(TerminalSequences(configuration).enter.contains("\u{1B}[>5u"))
+  }
+
   private var everything: TerminalHost.Configuration {
     var configuration = TerminalHost.Configuration()
     configuration.mouseReports = .drags
@@ -51,10 +59,10 @@ import Testing
       screen.feed("\u{1B}]2;before\u{7}\u{1B}[>1u")
       screen.feed(sequences.enter)
       #expect(screen.modes.contains(mouse.mode ?? 2031) && screen.modes.contains(2031))
-      #expect(screen.keyFlags == 3 && screen.cursorShape == Int(shape.rawValue) && screen.title == "a\\bcd")
+      #expect(screen.keyFlags == 7 && screen.cursorShape == Int(shape.rawValue) && screen.title == "a\\bcd")
       // As after a SIGSTOP: all is on once more, and no deeper.
       screen.feed(sequences.leaveModes + sequences.enter)
-      #expect(screen.keyFlags == 3 && screen.savedTitles.count == 1)
+      #expect(screen.keyFlags == 7 && screen.savedTitles.count == 1)
       screen.feed(sequences.leave)
       #expect(screen.mainKeyFlags == [1] && screen.alternateKeyFlags.isEmpty && screen.savedTitles.isEmpty)
       #expect(screen.modes == [7, 25] && screen.cursorShape == 0 && screen.title == "before")

@@ -61,6 +61,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   override func willEndByForce() { beforeForcedExit?() }
 
   override func end() {
+    retry()
     manager?.barrier(milliseconds: Self.barrierTime)
     manager?.end()
     manager = nil

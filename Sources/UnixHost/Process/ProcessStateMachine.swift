@@ -198,7 +198,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case .resourcesGivenUp: (awaitsResources, hasGivenUp) = (false, true)
     case .reloaded(let failure): endReload(failure)
     case .mainActorAnswered(let hasGivenUp): takeAnswer(hasGivenUp)
-    case .poolNotAsked: inquiry = .failed
+    case .poolNotAsked: inquiryFailed()
     case .terminalLook(let isGone): if isGone { end(because: "hang-up") } else { wantReload() }
     case .hangUp(let time):
       hangUpTaken = time
@@ -390,6 +390,13 @@ extension ProcessStateMachine {
     guard inquiry != .asked else { return }
     inquiry = .asked
     emit(.askMainActor)
+  }
+
+  /// Asks again before the watchdog's time is over: the system may refuse a thread for a moment only.
+  private mutating func inquiryFailed() {
+    inquiry = .failed
+    guard let interval = terms.pingInterval, phase == .running || phase == .reloading else { return }
+    emit(.armHeartbeat(min(interval / 4, .seconds(1))))
   }
 
   private mutating func takeAnswer(_ hasGivenUp: Bool) {

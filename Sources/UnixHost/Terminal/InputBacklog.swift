@@ -1,6 +1,6 @@
 import Scheduling
 
-/// The amount of terminal input that waits for the main actor.
+/// The amount of terminal input that waits for the main actor, and whether a drawing does.
 ///
 /// Only the host's thread adds, and only the main actor removes.
 final class InputBacklog: Sendable {
@@ -10,6 +10,7 @@ final class InputBacklog: Sendable {
   static let eventCost = 256
 
   private let amount = Guarded(0)
+  private let hasDisplay = Guarded(false)
   private let didMakeRoom: @Sendable () -> Void
 
   /// Creates an empty backlog.
@@ -42,6 +43,16 @@ final class InputBacklog: Sendable {
     }
     if hasRoom { didMakeRoom() }
   }
+
+  /// Notes that the program is to draw; returns false if that waits already.
+  func addDisplay() -> Bool {
+    hasDisplay.withLock { hasDisplay in
+      defer { hasDisplay = true }
+      return !hasDisplay
+    }
+  }
+
+  func removeDisplay() { hasDisplay.withLock { $0 = false } }
 }
 
 /// The treatment of further input while the backlog is full; pure.

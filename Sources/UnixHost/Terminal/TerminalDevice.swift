@@ -74,6 +74,7 @@ struct TerminalDevice {
   static var isDumb: Bool { Environment.variable("TERM") == "dumb" }
 
   mutating func close() {
+    if unixhost_emergency_is_armed() { drop(showsErrors: false) }
     for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) }
     (descriptor, strayStream) = (-1, -1)
   }
@@ -194,14 +195,25 @@ struct TerminalDevice {
   /// Leaves the screen of a terminal that another job has just taken, if it is the shell; waits only briefly for the
   /// terminal.
   ///
-  /// A signal handler may have begun to do so while the terminal was full.
+  /// A signal handler may have begun to do so while the terminal was full. If another job than the shell has the terminal,
+  /// or it accepts no output, it stays armed, for ``leaveAbandoned()``.
   mutating func leaveLost() {
     // Without a terminal to leave, nothing says whose screen standard error is on.
-    let isArmed = unixhost_emergency_is_armed()
-    drop(showsErrors: isArmed && unixhost_emergency_leave_rest(Self.lossPatience))
+    guard unixhost_emergency_is_armed() else { return drop(showsErrors: false) }
+    if unixhost_emergency_leave_rest(Self.lossPatience) { return drop() }
+    (unwritten, entering, isLeaving) = ([], 0, false)
+    unixhost_stderr_release(false)
   }
 
   private static let lossPatience: Int32 = 1000
+
+  /// Leaves the screen of a terminal that was lost, as soon as the shell has it and accepts output; never waits.
+  mutating func leaveAbandoned() { if unixhost_emergency_is_armed(), unixhost_emergency_leave_rest(0) { drop() } }
+
+  /// Whether a terminal that this process may write to has not accepted all leaving sequences yet.
+  var isUnrestored: Bool {
+    isLeaving || unixhost_emergency_is_armed() && unixhost_emergency_left() == UNIXHOST_LEFT_IN_PART
+  }
 
   /// Forgets that a write found another job as the owner.
   mutating func forgetMeeting() { hasMetAnotherJob = false }
@@ -227,6 +239,7 @@ struct TerminalDevice {
   /// Writes what was kept, or what a child process has written to the captured standard error since the screen was left,
   /// unless another job than the shell owns the terminal: it may show its screen.
   func showLateErrors() {
+    guard !unixhost_emergency_is_armed() else { return }
     let isOurs = look == .foreground
     if isOurs || tcgetpgrp(descriptor) == ProcessTree.live.shellGroup(of: getpid()) { unixhost_stderr_show() }
   }

@@ -54,7 +54,8 @@ import CUnixHost
 /// A thread of the host waits for these facts. It also enforces the budgets of `didEnterBackground` and `willTerminate`
 /// while the main actor is busy, and reports an overrun on standard error once the terminal is restored. The host also
 /// restores the terminal after a crash, a call of `exit`, or a signal such as SIGUSR1 that the program does not handle.
-/// Only SIGKILL and `_exit` leave the terminal in the program's modes, and SIGSTOP as long as the process is stopped.
+/// Only SIGKILL, `_exit`, and `exec` without a loan leave the terminal in the program's modes; so does SIGSTOP as long as the
+/// process is stopped, and an overflow of the stack on a thread of the pool.
 /// Each write of the host has a time limit.
 ///
 /// The host writes to the terminal only while the program's job owns it, or, to restore it, while the shell does: then
@@ -119,7 +120,8 @@ public final class TerminalHost: Sendable {
     /// The enhancements of kitty's keyboard protocol that the host asks the terminal for.
     ///
     /// Empty by default: keys have their legacy form. A terminal that does not know the protocol ignores the request, so a
-    /// program must also accept the legacy form.
+    /// program must also accept the legacy form. With any of them the host also asks for ``KeyEnhancement/alternateKeys``: on a
+    /// keyboard that is not a Latin one, only these say that Ctrl-C was pressed.
     public var keyEnhancements: Set<KeyEnhancement> = []
     /// The shape of the cursor while the program has the terminal; nil, the default, does not change it.
     ///

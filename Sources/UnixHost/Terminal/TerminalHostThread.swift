@@ -20,31 +20,31 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private static let borrowerPeriod = Duration.milliseconds(200)
 
   /// The limit for input that waits until the computer wakes, in reads.
-  private static let waitingLimit = 64
+  static let waitingLimit = 64
   /// The longest time for which Escape waits.
   private static let longestEscapeDelay = Duration.seconds(10)
 
   /// The time for which the terminal is not read after a key that makes the host leave: if the application ends at once,
   /// what follows the key is for the shell.
-  private static let leavingKeyPause = Duration.milliseconds(200)
+  static let leavingKeyPause = Duration.milliseconds(200)
 
-  private let terminal: Terminal
+  let terminal: Terminal
   private let jobMode: JobMode
-  private var device: TerminalDevice
-  private var parser = TerminalInputParser()
-  private var decoder = Terminal.KeyDecoder()
+  var device: TerminalDevice
+  var parser = TerminalInputParser()
+  var decoder = Terminal.KeyDecoder()
   private var hasHungUp = false
   /// Input that came while the computer went to sleep.
-  private var waiting: [TerminalInputParser.Element] = []
+  var waiting: [TerminalInputParser.Element] = []
   /// Input that the main actor has not handled yet.
-  private let backlog: InputBacklog
-  private var omission = InputOmission()
-  private let escapeDelay: Duration
-  private var escapeDeadline: Instant?
+  let backlog: InputBacklog
+  var omission = InputOmission()
+  let escapeDelay: Duration
+  var escapeDeadline: Instant?
   /// The time when the terminal is read again after a key that makes the host leave.
-  private var readsAgain: Instant?
+  var readsAgain: Instant?
   /// The time when unfinished input is broken off.
-  private var idleDeadline: Instant?
+  var idleDeadline: Instant?
   /// The number of SIGCONTs for whose records the loss of the terminal has waited.
   private var continuesAwaited: UInt32?
   private var nextLook: Instant?
@@ -86,6 +86,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     device.endBorrowing()
     ExitFlush.end()
     StandardError.keeping.withLock { $0 = .none }
+    device.leaveAbandoned()
     if unixhost_stderr_tend() { device.showLateErrors() }
     device.close()
   }
@@ -107,7 +108,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   override var deadlines: [Instant?] {
-    if machine.pollsTerminal {
+    if machine.pollsTerminal || isAbandoned {
       if nextLook == nil { nextLook = .now + Self.lookPeriod }
     } else {
       nextLook = nil
@@ -123,7 +124,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     guard let events = ready.first.map({ Int32($0.revents) }) else { return }
     if events & Int32(POLLOUT) != 0 {
       device.writeUnwritten()
-      if leaveDeadline != nil, !device.isLeaving { endLeaving(isComplete: true) }
     }
     // Read the input that was typed before the hang-up first.
     if events & Int32(POLLIN) != 0, readsInput { return read() }
@@ -148,116 +148,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     }
   }
 
-  /// Whether to read the terminal's input now: not after a handler, perhaps that of a crash, has left the screen.
-  private var readsInput: Bool {
-    machine.readsTerminal && readsAgain == nil && waiting.count < Self.waitingLimit && !omission.isHolding
-      && unixhost_emergency_is_armed() && unixhost_emergency_left() == UNIXHOST_NOT_LEFT
-  }
-
-  private func read() {
-    // Nothing after a key that makes the host leave is read. Pasted text has no such keys.
-    var trial = parser
-    let isLast: (UInt8) -> Bool = { byte in trial.feed([byte], at: SignalPipe.now).contains { $0.isSignalKey } }
-    switch device.read(until: parser.findsKeys ? isLast : nil) {
-    case .bytes(let bytes):
-      take(parser.feed(bytes, at: SignalPipe.now).mergingFocus)
-      followUnfinished()
-    case .nothing: break
-    case .end: process(device.look == .gone ? .hangUp : .endOfInput)
-    case .refused:
-      // EIO means that the terminal is gone, or that the process is in an orphaned background group.
-      if device.look == .background {
-        process(.signals([SignalRecord(signal: .backgroundRead)]))
-      } else {
-        process(.hangUp)
-      }
-    }
-  }
-
-  private func take(_ elements: [TerminalInputParser.Element]) {
-    for element in elements {
-      switch element {
-      // Input that is typed while the computer goes to sleep waits until it wakes, except for the keys that end the
-      // program.
-      case .bytes where isAsleep, .focus where isAsleep: waiting.append(element)
-      case .bytes(let bytes):
-        tellLogind(.userIsPresent)
-        // The parser holds back undecided bytes, so bytes that are still undecided here are keys.
-        deliver(decoder.decode(bytes) + decoder.flush(), bytes)
-      case .focus(let isFocused):
-        breakOffDecoder()
-        takeFocus(isFocused)
-      case .signalKey(let key):
-        // Input that waits may belong to what the decoder has begun.
-        if waiting.isEmpty { breakOffDecoder() }
-        let now = SignalPipe.now
-        process(.signalKey(SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)))
-        readsAgain = .now + Self.leavingKeyPause
-        guard !isFinished, machine.holdsTerminal else { return }
-      }
-    }
-  }
-
-  /// Posts input, or omits it if too much waits for the main actor.
-  private func deliver(_ keys: [Terminal.Key], _ bytes: [UInt8], omittedBytes: Int = 0) {
-    if omission.isOmitting { return omission.omit(bytes: bytes.count) }
-    // A report of the terminal and the release of a key are no answers of the user.
-    if !keys.isEmpty { process(.keyPressed) }
-    let event = Terminal.DidReceiveInput(
-      application: parts.application, terminal: terminal, keys: keys, bytes: bytes, omittedBytes: omittedBytes)
-    let cost = InputBacklog.cost(of: keys, bytes)
-    backlog.add(cost)
-    tell(event)
-    parts.mailbox.send { [backlog] in backlog.remove(cost) }
-  }
-
-  private func takeFocus(_ isFocused: Bool) {
-    if omission.isOmitting { return omission.omit(focus: isFocused) }
-    if isFocused { tellLogind(.userIsPresent) }
-    backlog.add(InputBacklog.eventCost)
-    process(.focus(isFocused))
-    parts.mailbox.send { [backlog] in backlog.remove(InputBacklog.eventCost) }
-  }
-
-  /// Sets the times at which input that has begun is decided or broken off.
-  private func followUnfinished() {
-    escapeDeadline = parser.isUndecided ? .now + escapeDelay : nil
-    // Escape waits as long as the program has chosen.
-    let idleTime = max(TerminalInputParser.idleTime, escapeDelay)
-    idleDeadline = parser.isUnfinished || decoder.isUnfinished ? .now + idleTime : nil
-  }
-
-  private func passTimeOfInput(_ now: Instant) {
-    if let time = readsAgain, now >= time { readsAgain = nil }
-    if let time = escapeDeadline, now >= time {
-      take(parser.flush())
-      followUnfinished()
-    }
-    if let time = idleDeadline, now >= time {
-      // The rest may wait in a terminal that is not read.
-      guard readsInput else { return followUnfinished() }
-      idleDeadline = nil
-      take(parser.breakOff())
-      breakOffDecoder()
-    }
-  }
-
-  /// Ends what the decoder has begun, because its rest does not come.
-  ///
-  /// A report or a key that makes a signal does so, too: the decoder does not see it, and would count the next key as
-  /// the rest.
-  private func breakOffDecoder() {
-    let keys = decoder.breakOff()
-    if !keys.isEmpty { deliver(keys, []) }
-  }
-
-  /// Follows whether too much input waits for the main actor.
-  private func followBacklog(_ now: Instant) {
-    let omitted = omission.follow(isFull: backlog.isFull, now: now)
-    if omitted.bytes > 0 { deliver([], [], omittedBytes: omitted.bytes) }
-    if let isFocused = omitted.focus { takeFocus(isFocused) }
-  }
-
   override func passTime(_ now: Instant) {
     followBacklog(now)
     passTimeOfInput(now)
@@ -266,6 +156,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       waiting = []
       if machine.readsTerminal { take(elements) }
     }
+    if isAbandoned { device.leaveAbandoned() }
     // While the terminal is lent, its screen is that of the child.
     if unixhost_stderr_tend(), !machine.isLent { device.showLateErrors() }
     // A program that neither draws nor reads is not notified of the loss, so check here.
@@ -283,13 +174,16 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if let time = outputDeadline, now >= time {
       outputDeadline = nil
       device.dropOutput()
-      if leaveDeadline != nil, !device.isLeaving { endLeaving(isComplete: true) }
     }
+    if leaveDeadline != nil, !device.isUnrestored { endLeaving(isComplete: true) }
     if let time = leaveDeadline, now >= time {
       device.drop(showsErrors: device.look == .foreground)
       endLeaving(isComplete: false)
     }
   }
+
+  /// Whether the terminal was lost, and its screen could not be left.
+  private var isAbandoned: Bool { !machine.holdsTerminal && !device.isLeaving && unixhost_emergency_is_armed() }
 
   private func endLeaving(isComplete: Bool) {
     setLeaveDeadline(nil)
@@ -380,7 +274,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   /// Posts an event of the terminal on the application's bus.
-  private func tell(_ event: some MainActorEvent) {
+  func tell(_ event: some MainActorEvent) {
     parts.mailbox.send { [bus = parts.application.bus, terminal] in bus.post(event, from: terminal) }
   }
 
@@ -413,7 +307,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     // A program without a screen can still write lines, until it stops or ends.
     device.giveBack(after: device.hasScreen ? terminal.takeLastOutput() : terminal.takeOutput())
     (escapeDeadline, idleDeadline) = (nil, nil)
-    guard device.isLeaving else { return [.terminalLeft(isComplete: true)] }
+    guard device.isUnrestored else { return [.terminalLeft(isComplete: true)] }
     setLeaveDeadline(time)
     return []
   }
@@ -425,9 +319,14 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     outputDeadline = time.map { .now + $0 / 2 }
   }
 
+  /// Asks for one drawing, however often it is called before the main actor is free, as while a window is resized.
   private func requestDisplay() {
     if let size = device.size { terminal.setSize(size) }
-    parts.mailbox.send(display)
+    guard backlog.addDisplay() else { return }
+    parts.mailbox.send { [backlog, display] in
+      backlog.removeDisplay()
+      display()
+    }
   }
 
   private func stop() -> [Event] {

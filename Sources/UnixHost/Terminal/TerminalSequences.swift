@@ -23,8 +23,10 @@ struct TerminalSequences: Sendable, Hashable {
       leave += "\u{1B}[?\(mode)l\u{1B}[?1006l"
     }
     if !configuration.keyEnhancements.isEmpty {
+      // With another keyboard than a Latin one, only the alternate key tells that Ctrl-C was pressed.
+      let flags = configuration.keyEnhancements.union([.alternateKeys]).map(\.rawValue).reduce(0, |)
       // The alternate screen has a stack of its own, so this comes after its beginning and before its end.
-      enter += "\u{1B}[>\(configuration.keyEnhancements.map(\.rawValue).reduce(0, |))u"
+      enter += "\u{1B}[>\(flags)u"
       leave += "\u{1B}[<u"
     }
     if configuration.bracketsPaste { leave += "\u{1B}[?2004l" }
