@@ -155,8 +155,6 @@ int unixhost_signal_discard(int number) {
 // Until this time an order to end repeats the one that was obeyed.
 static _Atomic int64_t copies_end;
 
-static void set_default(int number, struct sigaction *before);
-
 // Handles an order that arrives while the process ends by itself.
 static void on_late_order(int number) {
   int saved_errno = errno;

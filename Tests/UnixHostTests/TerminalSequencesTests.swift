@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func aDumbTerminalGetsNoSequence() {
-    let sequences = TerminalSequences(everything.withoutSequences)
+    let sequences = TerminalSequences(everything, isDumb: true)
     #expect(sequences.enter.isEmpty && sequences.leave.isEmpty)
   }
 }

@@ -124,19 +124,10 @@ public final class Terminal: Sendable {
   /// Whether text is kept for writing.
   package var isHeld: Bool { state.withLock { $0.isHeld } }
 
-  /// Removes and returns the pending output.
-  package func takeOutput() -> [UInt8] {
+  /// Removes and returns the pending output; after the last one text is dropped.
+  package func takeOutput(isLast: Bool = false) -> [UInt8] {
     state.withLock { state in
-      defer { state.output = [] }
-      return state.output
-    }
-  }
-
-  /// Removes and returns the pending output; from now on text is dropped.
-  func takeLastOutput() -> [UInt8] {
-    state.withLock { state in
-      state.isHeld = false
-      state.hasLostOutput = false
+      if isLast { (state.isHeld, state.hasLostOutput) = (false, false) }
       defer { state.output = [] }
       return state.output
     }

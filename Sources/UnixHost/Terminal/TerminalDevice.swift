@@ -57,8 +57,7 @@ struct TerminalDevice {
     didSet { unixhost_emergency_lend(descriptor, borrower ?? 0) }
   }
 
-  init(_ asked: TerminalHost.Configuration) {
-    let configuration = Self.isDumb ? asked.withoutSequences : asked
+  init(_ configuration: TerminalHost.Configuration) {
     do throws(MissingTerminal) {
       (descriptor, missing) = (try Self.openTerminal(), nil)
     } catch {
@@ -66,8 +65,8 @@ struct TerminalDevice {
     }
     strayStream = descriptor >= 0 ? -1 : Self.streamAtTerminal.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
     usesRawMode = configuration.usesRawMode
-    hasScreen = configuration.usesAlternateScreen
-    sequences = TerminalSequences(configuration)
+    hasScreen = configuration.usesAlternateScreen && !Self.isDumb
+    sequences = TerminalSequences(configuration, isDumb: Self.isDumb)
   }
 
   /// Whether the terminal shows escape sequences instead of obeying them.

@@ -150,21 +150,6 @@ public final class TerminalHost: Sendable {
 
     /// Creates a configuration for a full-screen program.
     public init() {}
-
-    /// The configuration without the options that need escape sequences.
-    var withoutSequences: Configuration {
-      var configuration = self
-      configuration.usesAlternateScreen = false
-      configuration.reportsFocus = false
-      configuration.bracketsPaste = false
-      configuration.mouseReports = .none
-      configuration.keyEnhancements = []
-      configuration.cursorShape = nil
-      configuration.title = nil
-      configuration.enteringSequences = ""
-      configuration.leavingSequences = ""
-      return configuration
-    }
   }
 
   /// The terminal, to which the application writes.

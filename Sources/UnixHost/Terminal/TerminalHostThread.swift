@@ -305,7 +305,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   private func giveTerminalBack(within time: Duration) -> [Event] {
     // A program without a screen can still write lines, until it stops or ends.
-    device.giveBack(after: device.hasScreen ? terminal.takeLastOutput() : terminal.takeOutput())
+    device.giveBack(after: terminal.takeOutput(isLast: device.hasScreen))
     (escapeDeadline, idleDeadline) = (nil, nil)
     guard device.isUnrestored else { return [.terminalLeft(isComplete: true)] }
     setLeaveDeadline(time)

@@ -9,7 +9,12 @@ struct TerminalSequences: Sendable, Hashable {
   /// The sequences that end what ``enter`` has begun, the screen last.
   var leave: String { leaveModes + leaveScreen }
 
-  init(_ configuration: TerminalHost.Configuration) {
+  /// Makes the sequences of a configuration; a terminal that shows them instead of obeying them gets none.
+  init(_ configuration: TerminalHost.Configuration, isDumb: Bool = false) {
+    guard !isDumb else {
+      (enter, leaveModes, leaveScreen) = ("", "", "")
+      return
+    }
     var enter = ""
     var leave = ""
     if configuration.usesAlternateScreen { enter += "\u{1B}[?1049h\u{1B}[?25l" }
