@@ -93,15 +93,16 @@ import Testing
     let event = CloudEvent(id: "1", source: "s", type: "OrderPlaced", number: 1)
     for (mediaType, data) in [(nil, #""data":[5]}"#), ("text/plain", #""data_base64":"WzVd"}"#)] {
       let coding = coding(mediaType)
-      let payload = event.encoded(with: try CloudEvent.data(of: OrderPlaced(id: 5), coding), mediaType: mediaType)
+      let decode = CloudEvent.decoder(coding)
+      let payload = event.encoded(with: try CloudEvent.encoder(coding)(OrderPlaced(id: 5)), mediaType: mediaType)
       #expect(String(decoding: payload, as: UTF8.self).hasSuffix(data))
       #expect(try CloudEvent(payload) == event)
-      #expect(try CloudEvent.data(of: payload, as: OrderPlaced.self, coding).id == 5)
+      #expect(try decode(payload).id == 5)
       let damaged = event.encoded(with: Array((mediaType == nil ? "[x]" : "W3hd").utf8), mediaType: mediaType)
-      #expect(throws: LinkFormatError.self) { try CloudEvent.data(of: damaged, as: OrderPlaced.self, coding) }
+      #expect(throws: LinkFormatError.self) { try decode(damaged) }
       // What another program has written in JSON is read by the type's own conformance.
       let foreign = #"{ "specversion":"1.0","id":"1","source":"s","type":"T","data":{"id":6}}"#
-      #expect(try CloudEvent.data(of: Array(foreign.utf8), as: OrderPlaced.self, coding).id == 6)
+      #expect(try decode(Array(foreign.utf8)).id == 6)
     }
   }
 }

@@ -31,32 +31,45 @@ extension EventLink {
   }
 }
 
+// Functions that hold those of a coding, and not the coding: the type of that would be looked up at each event.
 extension CloudEvent {
   private struct WithBytes: Decodable { let data_base64: String }
 
-  /// Encodes the data of an event.
-  static func data<E: EventBus.Event & Encodable>(of event: E, _ coding: EventLink.Coding<E>?) throws -> [UInt8] {
-    guard let coding else { return try data(of: event) }
-    let bytes = try coding.encode(event)
-    return coding.mediaType == nil ? bytes : Array(Data(bytes).base64EncodedString().utf8)
+  /// Returns what encodes the data of events.
+  static func encoder<E: EventBus.Event & Encodable>(
+    _ coding: EventLink.Coding<E>?
+  ) -> @Sendable (E) throws -> [UInt8] {
+    guard let coding else { return { event in try data(of: event) } }
+    let encode = coding.encode
+    if coding.mediaType == nil { return encode }
+    return { event in Array(Data(try encode(event)).base64EncodedString().utf8) }
   }
 
-  /// Decodes the data of a payload that is such an event.
-  static func data<E: EventBus.Event & Decodable>(
-    of payload: [UInt8], as type: E.Type, _ coding: EventLink.Coding<E>?
+  /// Returns what decodes the data of payloads that are such events.
+  static func decoder<E: EventBus.Event & Decodable>(
+    _ coding: EventLink.Coding<E>?
+  ) -> @Sendable ([UInt8]) throws(LinkFormatError) -> E {
+    guard let coding else {
+      return { (payload: [UInt8]) throws(LinkFormatError) -> E in try data(of: payload, as: E.self) }
+    }
+    let (decode, isJSON) = (coding.decode, coding.mediaType == nil)
+    return { (payload: [UInt8]) throws(LinkFormatError) -> E in
+      let bytes = isJSON ? QuickReading.data(of: payload).map { Array(payload[$0]) } : base64Data(of: payload)
+      guard let bytes else { return try data(of: payload, as: E.self) }
+      do { return try decode(bytes) } catch { return try data(of: payload, isJSON, after: error) }
+    }
+  }
+
+  private static func data<E: Decodable>(
+    of payload: [UInt8], _ isJSON: Bool, after error: any Error
   ) throws(LinkFormatError) -> E {
-    guard let coding else { return try data(of: payload, as: type) }
-    var bytes: [UInt8]?
-    if coding.mediaType == nil {
-      bytes = QuickReading.data(of: payload).map { Array(payload[$0]) }
-    } else if let written = try? Data(payload).decodedJSON(as: WithBytes.self) {
-      bytes = Data(base64Encoded: written.data_base64).map { Array($0) }
-    }
-    guard let bytes else { return try data(of: payload, as: type) }
-    do { return try coding.decode(bytes) } catch {
-      // Attributes that another program has written behind the data are not part of it.
-      if coding.mediaType == nil, let event = try? data(of: payload, as: type) { return event }
-      throw LinkFormatError("its data is no \(type): \(error)")
-    }
+    // Attributes that another program has written behind the data are not part of it.
+    if isJSON, let event = try? data(of: payload, as: E.self) { return event }
+    throw LinkFormatError("its data is no \(E.self): \(error)")
+  }
+
+  private static func base64Data(of payload: [UInt8]) -> [UInt8]? {
+    let written = try? Data(payload).decodedJSON(as: WithBytes.self)
+    return written.flatMap { Data(base64Encoded: $0.data_base64) }.map { Array($0) }
   }
 }

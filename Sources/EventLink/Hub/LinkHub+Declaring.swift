@@ -46,9 +46,10 @@ extension LinkHub {
     let (number, isNew, known) = addTopic(topic, type.name.rawValue, quality, isSticky, coding?.mediaType)
     guard known == quality else { throw .twoQualities(topic: topic) }
     guard isNew else { return number }
+    let encode = CloudEvent.encoder(coding)
     let subscription = subscribe(bus) { [weak self] event in
       guard let self, !LinkPassage.isUnderWay(on: bus) else { return }
-      post(on: number, change: isSticky ? EventBus.changeOfLatest : nil) { try CloudEvent.data(of: event, coding) }
+      post(on: number, change: isSticky ? EventBus.changeOfLatest : nil) { try encode(event) }
     }
     declarations.withLock { $0.subscriptions.append(subscription) }
     return number
@@ -91,10 +92,11 @@ extension LinkHub {
   ) {
     let key = ObjectIdentifier(type)
     let isSticky = type is any StickyEvent.Type
+    let decode = CloudEvent.decoder(coding)
     let receiver = Receiver(
       filter: filter, type: key, name: type.name.rawValue, isSticky: isSticky,
       post: { [weak self] bus, payload, topic throws(LinkFormatError) in
-        let event = try CloudEvent.data(of: payload, as: E.self, coding)
+        let event = try decode(payload)
         return Self.step(onMainActor) { [weak self] in
           self?.latestDidChange(LinkPassage.post(event, on: bus), on: topic)
         }
