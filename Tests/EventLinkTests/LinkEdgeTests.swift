@@ -11,6 +11,8 @@ private final class SilentTransport: LinkTransport {
   private struct State {
     var receive: (@Sendable (LinkTransportEvent) -> Void)?
     var published: [LinkMessage] = []
+    /// The number of the last message.
+    var number: UInt64 = 0
     var rows: [Int] = []
     var ends = 0
     var waiter: (count: Int, OneShot<Bool>)?
@@ -25,7 +27,10 @@ private final class SilentTransport: LinkTransport {
   func subscribe(to filters: [String], quality: LinkQuality) async throws {}
 
   func publish(_ message: LinkMessage, number: UInt64) -> Bool {
-    state.withLock { $0.published.append(message) }
+    state.withLock { state in
+      state.published.append(message)
+      state.number = number
+    }
     return true
   }
 
@@ -54,7 +59,9 @@ private final class SilentTransport: LinkTransport {
 
   /// The number of messages before each flush.
   var rows: [Int] { state.withLock { $0.rows } }
-  var last: LinkMessage? { state.withLock { $0.published.last } }
+  var number: UInt64 { state.withLock { $0.number } }
+  var published: [LinkMessage] { state.withLock { $0.published } }
+  var last: LinkMessage? { published.last }
   var ends: Int { state.withLock { $0.ends } }
 }
 
@@ -101,6 +108,23 @@ private final class SilentTransport: LinkTransport {
     process.bus.post(OrderPlaced(id: 1))
     try await process.system.play("wait:1s; kill")
     #expect(process.take() == ["order 1", "lost 1 at the end"])
+  }
+
+  @Test func `has acknowledged an event as the link is closed does not get it again (4, 7)`() async throws {
+    let here = try Process(transport) { try $0.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce) }
+    try await here.system.play("launch")
+    here.bus.post(OrderPlaced(id: 1))
+    try await here.system.play("wait:1ms")
+    let count = transport.rows.reduce(0, +)
+    let (link, number) = (here.link, transport.number)
+    let closing = here.system.application.task { await link.close() }
+    try await here.system.play("wait:1ms")
+    closing.cancel()
+    // The closing task goes on first. The head of what was sent before has the number before.
+    for number in [number - 1, number] { transport.say(.acknowledged(number)) }
+    try await here.system.play("wait:1m")
+    #expect(here.take().contains("acknowledged 1 of orders"))
+    #expect(transport.published.dropFirst(count).filter { $0.topic == "orders" }.count == 1, "its head")
   }
 
   @Test func `does not bring what is missing is given up after the patience of the link (4)`() async throws {

@@ -36,6 +36,7 @@ import Testing
 
     func subscribe(to filters: [String], quality: LinkQuality) async throws {}
     func publish(_ message: LinkMessage, number: UInt64) -> Bool { false }
+    func flush() {}
     func disconnect() async {}
   }
 

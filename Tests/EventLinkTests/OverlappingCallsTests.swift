@@ -28,6 +28,7 @@ private final class SteppedTransport: LinkTransport {
 
   func subscribe(to filters: [String], quality: LinkQuality) async throws { await didSubscribe.withLock { $0 }?() }
   func publish(_ message: LinkMessage, number: UInt64) -> Bool { true }
+  func flush() {}
   /// Performed by the first call of `disconnect`.
   let firstDisconnect = Guarded<(@Sendable () async -> Void)?>(nil)
 

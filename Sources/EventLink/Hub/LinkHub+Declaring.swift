@@ -98,13 +98,15 @@ extension LinkHub {
       post: { [weak self] bus, payload, topic throws(LinkFormatError) in
         let event = try decode(payload)
         return Self.step(onMainActor) { [weak self] in
-          self?.latestDidChange(LinkPassage.post(event, on: bus), on: topic)
+          let change = LinkPassage.post(event, on: bus)
+          self?.latestDidChange(change, on: topic)
         }
       },
       removeLatest: { [weak self] bus, topic in
         guard isSticky else { return nil }
         return Self.step(onMainActor) { [weak self] in
-          self?.latestDidChange(bus.numberedRemoval(of: type), on: topic)
+          let change = bus.numberedRemoval(of: type)
+          self?.latestDidChange(change, on: topic)
         }
       })
     declarations.withLock { declarations in

@@ -84,7 +84,7 @@ extension LinkHub {
     static let most = 32
   }
 
-  /// Takes the next inputs and posts; nil, and the task ends, if there is nothing.
+  /// Takes the next inputs and posts; nil, and the serving ends, if there is nothing.
   func next() -> Work? {
     inbox.withLock { inbox in
       var work = Work()

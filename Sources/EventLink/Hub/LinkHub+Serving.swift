@@ -51,16 +51,19 @@ extension LinkHub {
   }
 
   private func serve(_ agenda: Agenda, after step: Step?) {
+    // Moved: what a closure captures lasts as long as the task, which may be long.
+    let moved = Guarded<(agenda: Agenda, step: Step?)?>((agenda, step))
     tasks.start(seeing: shared) { [self] in
-      var agenda = agenda
+      guard var (agenda, step) = moved.withLock({ $0.take() }) else { return }
       await step?()
+      step = nil
       while let step = advance(&agenda) { await step() }
     }
   }
 
   /// Serves until something must be awaited, which is returned, or the inbox is empty.
   ///
-  /// From `end` on, an empty step is returned after the first thing that may have run the program's code.
+  /// From `end` on, what has been encoded is still sent, and then an empty step is returned.
   private func advance(_ agenda: inout Agenda, until end: ContinuousClock.Instant? = nil) -> Step? {
     var isLate: Bool { end.map { .now >= $0 } ?? false }
     while true {
@@ -73,14 +76,13 @@ extension LinkHub {
         if isLate { return {} }
       } else if let step = agenda.next.take() {
         return step
-      } else if let input = agenda.inputs.popFirst() {
-        perform(input, &agenda)
-      } else if let post = agenda.posts.first, agenda.endOfRow.map({ clock.now < $0 }) ?? true {
+      } else if !agenda.inputs.isEmpty, !isLate {
+        perform(agenda.inputs.removeFirst(), &agenda)
+      } else if let post = agenda.posts.first, !isLate, agenda.endOfRow.map({ clock.now < $0 }) ?? true {
         // A slow coder must not keep back what it has encoded.
         agenda.endOfRow = agenda.endOfRow ?? clock.now.advanced(by: .microseconds(200))
         agenda.posts.removeFirst()
         agenda.row.append((post, content(of: post)))
-        if isLate { return {} }
       } else if !agenda.row.isEmpty {
         var row: [(post: Post, content: OutgoingTopic.Content)] = []
         swap(&row, &agenda.row)
@@ -88,6 +90,8 @@ extension LinkHub {
         decide(&agenda) { machine in
           for (post, content) in row { machine.send(content, number: post.number, on: post.topic) }
         }
+      } else if !agenda.inputs.isEmpty || !agenda.posts.isEmpty {
+        return {}
       } else {
         if agenda.mustSetTimer { setTimer() }
         guard let work = next() else { return nil }
@@ -146,7 +150,7 @@ extension LinkHub {
         numbers.append(number)
         agenda.inputs.removeFirst()
       }
-      guard link(lane, &agenda)?.isConnection(connection) == true else { return }
+      // Also of a connection that has ended: the broker has them.
       decide(&agenda) { $0.didAcknowledge(numbers, by: lane) }
     case .transport(.received(let message), let lane, let connection):
       guard link(lane, &agenda)?.isConnection(connection) == true else { return }

@@ -13,7 +13,7 @@
   ///
   /// Each connection has a thread, which serves the library. As a rule it also posts what arrives, and encodes and sends what was posted,
   /// for about a millisecond at a time: then the pool goes on or, if one handler takes longer than a quarter of a second, a new thread
-  /// serves the library. A message is written by the thread that publishes it, as far as the network takes it at once; nothing here
+  /// serves the library. Messages are written by the thread that flushes them, as far as the network takes them at once; nothing here
   /// blocks a thread of the pool. The library's session is clean: what a link needs after a break, it asks for itself.
   public final class MQTTTransport: LinkTransport {
     /// How the connection is encrypted.

@@ -34,16 +34,11 @@ public protocol LinkTransport: Sendable {
 
   /// Sends the messages that ``publish(_:number:)`` has kept, so that those of a row leave together.
   ///
-  /// A link calls it after each row of messages, on any thread. By default it does nothing.
+  /// A link calls it after each row of messages, on any thread. A transport that keeps none does nothing.
   func flush()
 
   /// Ends the connection in order, when all messages have been sent; the broker then does not send the will.
   func disconnect() async
-}
-
-extension LinkTransport {
-  /// Does nothing: the transport keeps no messages back.
-  public func flush() {}
 }
 
 /// How carefully an event is carried.

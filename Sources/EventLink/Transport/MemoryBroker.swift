@@ -142,6 +142,8 @@ private final class MemoryTransport: VanishingTransport {
     return broker.publish(message, number: number, by: client)
   }
 
+  func flush() {}
+
   func vanish() {
     if let number = client.withLock({ $0.take() }) { broker.disconnect(number, inOrder: false) }
   }
