@@ -206,4 +206,47 @@ import Testing
     token.cancel()
     #expect(outcomes == [.completed])
   }
+
+  @Test func `starts a task for each event, and no observer is called with those tasks`() async throws {
+    let application = application
+    var (started, exported, others): (Int, [TraceEvent], [TraceEvent]) = (0, [], [])
+    let tokens = [
+      application.observe { event in
+        started += 1
+        // Without the guard, a fault of the application would keep the test from ending.
+        if started < 1_000 { application.task(label: "export") { exported.append(event) } }
+      },
+      application.observe { others.append($0) },
+    ]
+    try await system.play("launch; home; wait:1s")
+    #expect(started < 1_000 && exported == others && application.openCalls == [])
+    let entries = application.ledger.entries.filter { $0.name == "export" }
+    #expect(entries.count == started && entries.allSatisfy { $0.outcome == .completed })
+    for token in tokens { token.cancel() }
+  }
+
+  /// The first event is one of a transition, or of a background task.
+  @Test(arguments: ["launch", "first"])
+  func `causes events without end, and is called no more`(name: String) async throws {
+    let application = application
+    var (isOn, calls) = (false, 0)
+    var balance = CallBalance()
+    let tokens = [
+      application.observe(label: "chain") { event in
+        if case .callBegan(let call) = event, call.name == name { isOn = true }
+        if event.record?.name == name { isOn = true }
+        guard isOn, calls < 20_000 else { return }
+        calls += 1
+        application.beginBackgroundTask(named: "export") { _ in }.end()
+      },
+      application.observe { balance.take($0) },
+    ]
+    try await system.play("launch")
+    application.beginBackgroundTask(named: "first") { _ in }.end()
+    #expect(isOn && calls < 20_000 && balance.open == [] && balance.faults == [])
+    #expect(system.record.filter { $0.kind == .report }.map(\.name) == ["observerFailed:chain"])
+    let entries = application.ledger.entries.filter { $0.kind == .observer }
+    #expect(entries.map(\.name) == ["chain"], "\(entries)")
+    for token in tokens { token.cancel() }
+  }
 }

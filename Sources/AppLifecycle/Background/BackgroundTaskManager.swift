@@ -28,7 +28,7 @@ internal import Scheduling
   /// The grace of the present stay.
   var grace: GracePeriod
   /// Whether observers are told of news at present.
-  private var isTelling = false
+  private(set) var isTelling = false
   /// The waits for the end of the tasks: before the process is stopped, before the machine sleeps, or both.
   private var waiters: [OneShot<Bool>] = []
 
@@ -190,7 +190,7 @@ extension BackgroundTaskManager {
   ///
   /// Observers may begin and end tasks: this is told after the present news.
   func tellNews() {
-    guard !isTelling else { return }
+    guard !isTelling else { return application?.observers.noteCause() ?? () }
     isTelling = true
     defer { isTelling = false }
     while let news = state.withLock({ $0.nextNews() }) {

@@ -11,6 +11,8 @@ internal import Scheduling
     let repeats: Bool
     /// The number of the task's call for observers.
     let call: TracedCall.ID?
+    /// Whether an observer started the task, so that it is no event: its events would start the next task.
+    let isOfObserver: Bool
     let cancel: @Sendable () -> Void
   }
 
@@ -40,8 +42,13 @@ internal import Scheduling
     lastID += 1
     let id = lastID
     let began = now()
-    let call = application?.callBegins(entry(source, began: began, .completed), isLongRunning: true)
-    let intercepted = application?.intercepted(call)
+    let isOfObserver = application?.observers.isCalling ?? false
+    let call =
+      isOfObserver ? nil : application?.callBegins(entry(source, began: began, .completed), isLongRunning: true)
+    let intercepted =
+      isOfObserver
+      ? application?.interceptedCall(entry(source, began: began, .completed), isLongRunning: true)
+      : application?.intercepted(call)
     // A handler may start the task, but the transition that waits for the handler does not wait for the task.
     let task = tasks.startThrowing(for: source) { [weak self] in
       do {
@@ -53,7 +60,9 @@ internal import Scheduling
         throw error
       }
     }
-    running[id] = Running(source: source, began: began, repeats: repeats, call: call?.id) { task.cancel() }
+    running[id] = Running(
+      source: source, began: began, repeats: repeats, call: call?.id, isOfObserver: isOfObserver
+    ) { task.cancel() }
     return task
   }
 
@@ -76,8 +85,9 @@ internal import Scheduling
     let outcome = LedgerEntry.Outcome.failed(String(describing: error))
     // A task that was cancelled with its process is in the ledger already, but not with its error.
     if let task = lost[id] {
-      let call = application?.callBegins(entry(source, began: task.began, .completed))
-      application?.note(entry(source, began: task.began, outcome), of: call?.id)
+      let isTold = !task.isOfObserver
+      let call = isTold ? application?.callBegins(entry(source, began: task.began, .completed)) : nil
+      note(entry(source, began: task.began, outcome), of: call?.id, isTold: isTold)
     }
     didEnd(id, outcome)
     application?.report(error, of: source, .task, hasRecipient: true)
@@ -103,7 +113,11 @@ internal import Scheduling
   }
 
   private func note(_ task: Running, _ outcome: LedgerEntry.Outcome) {
-    application?.note(entry(task.source, began: task.began, outcome), of: task.call)
+    note(entry(task.source, began: task.began, outcome), of: task.call, isTold: !task.isOfObserver)
+  }
+
+  private func note(_ entry: LedgerEntry, of call: TracedCall.ID?, isTold: Bool) {
+    if isTold { application?.note(entry, of: call) } else { application?.noteOnly(entry) }
   }
 
   private func entry(_ source: EventBus.Subscriber, began: Duration, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {

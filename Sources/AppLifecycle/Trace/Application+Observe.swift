@@ -14,7 +14,8 @@ extension Application {
   /// All observers receive the same events in the same order. The host's observer is called first, the others in the
   /// order in which they were added. The record of a delegate call comes before the call. The record of a notification
   /// comes before its handlers run. If an observer itself causes an event, such as the beginning of a background task,
-  /// that event is delivered after the current one.
+  /// that event is delivered after the current one. A task that it starts with ``task(label:fileID:line:_:)`` is no event.
+  /// An observer that causes 10,000 events while one is delivered is no longer called, and is reported as a failed one.
   ///
   /// An observer runs in the middle of a transition, which waits for it, so it should copy the data that it needs and
   /// return. It cannot change the course of the transition. An input that it sends with ``send(_:cause:)`` is queued.
@@ -113,14 +114,13 @@ extension Application {
         try tasks.naming(observer.source) { try observer.body.call(event) }
       }
     } catch {
-      note(error, of: observer)
+      if !observer.hasFailed.exchange(true, ordering: .relaxed) { note(error, of: observer) }
     }
     return began.map { noteOverrun(of: observer, began: $0) }
   }
 
-  /// Reports the first error of an observer.
-  private func note(_ error: any Error, of observer: TraceObserver) {
-    guard !observer.hasFailed.exchange(true, ordering: .relaxed) else { return }
+  /// Reports an error of an observer.
+  func note(_ error: any Error, of observer: TraceObserver) {
     noteOnly(
       LedgerEntry(
         .observer, observer.source, step: CallStep.observe.rawValue, began: timing.now(), duration: .zero,
@@ -145,7 +145,7 @@ extension Application {
 
   /// Adds an entry to the ledger without calling observers: reporting an observer's own call to observers would never
   /// end.
-  private func noteOnly(_ entry: LedgerEntry) { ownLedger.note(entry, on: ownLedger.page) }
+  func noteOnly(_ entry: LedgerEntry) { ownLedger.note(entry, on: ownLedger.page) }
 
   // MARK: Records
 

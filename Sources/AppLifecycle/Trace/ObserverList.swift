@@ -3,13 +3,19 @@ internal import Synchronization
 
 /// Calls the observers of an application: all of them with one event before any with the next.
 @MainActor final class ObserverList {
-  /// The observers in the order in which they are called, each with the number of the first event that it receives.
-  private var observers: [(observer: TraceObserver, from: Int)] = [] {
+  /// The number of events that an observer may cause while one event is delivered, so that it cannot stop the main actor.
+  nonisolated static let limit = 10_000
+
+  /// The observers in the order in which they are called, each with the number of the first event that it receives, and
+  /// the number of events that it has caused since the present event.
+  private var observers: [(observer: TraceObserver, from: Int, caused: Int)] = [] {
     didSet { isEmpty = observers.isEmpty }
   }
   /// Events that happen while observers are being called, oldest first.
   private var waiting: [TraceEvent] = []
   private(set) var isCalling = false
+  /// The number of events that observers have caused since the present event.
+  private var caused = 0
   /// Whether an observer was added, or was found to be cancelled, while observers were being called.
   private var hasChanged = false
   private var lastCall: UInt64 = 0
@@ -31,7 +37,7 @@ internal import Synchronization
   func add(_ observer: TraceObserver, isFirst: Bool = false) {
     if !isCalling { removeCancelled() }
     // The waiting events happened before the observer was added.
-    let new = (observer, isCalling ? waiting.count + 1 : 0)
+    let new = (observer, isCalling ? waiting.count + 1 : 0, 0)
     if isCalling { hasChanged = true }
     if isFirst, !isCalling { observers.insert(new, at: 0) } else { observers.append(new) }
     publishNames()
@@ -49,7 +55,10 @@ internal import Synchronization
   /// Delivers an event to the observers, at once or after the event that is being delivered.
   func tell(_ event: TraceEvent, to application: Application) {
     open.take(event)
-    guard !isCalling else { return waiting.append(event) }
+    guard !isCalling else {
+      waiting.append(event)
+      return noteCause()
+    }
     isCalling = true
     deliver(event, number: 0, to: application)
     // Observers may append events meanwhile.
@@ -62,15 +71,31 @@ internal import Synchronization
     open.observerReturned()
     waiting.removeAll(keepingCapacity: true)
     isCalling = false
+    // What observers cause while background tasks are told is told after this event.
+    if caused > 0, !application.background.isTelling {
+      caused = 0
+      for place in observers.indices { observers[place].caused = 0 }
+    }
     if hasChanged { tidy() }
   }
+
+  /// Counts an event that an observer causes.
+  func noteCause() { if isCalling { caused += 1 } }
 
   private func deliver(_ event: TraceEvent, number: Int, to application: Application) {
     open.eventBegan(at: event.instant ?? application.instant)
     var time = application.timeWithinBudget
-    for (place, (observer, from)) in observers.enumerated() where from <= number {
+    for (place, (observer, from, _)) in observers.enumerated() where from <= number {
       open.callsObserver(at: place)
+      let before = caused
       if !observer.body.hasEnded { time = application.call(observer, with: event, at: time) }
+      if caused > before {
+        observers[place].caused += caused - before
+        if observers[place].caused >= Self.limit, !observer.body.hasEnded {
+          observer.body.end()
+          application.note(ObserverIsEndless(), of: observer)
+        }
+      }
       if observer.body.hasEnded { hasChanged = true }
     }
   }
@@ -98,4 +123,9 @@ extension TraceEvent {
     default: nil
     }
   }
+}
+
+/// The error of an observer that causes events without end, and is no longer called.
+private struct ObserverIsEndless: Error, CustomStringConvertible {
+  var description: String { "it caused \(ObserverList.limit) events while one was delivered, and is no longer called" }
 }
