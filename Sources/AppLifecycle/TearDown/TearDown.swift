@@ -185,14 +185,15 @@ extension TearDown {
   private func nameLate() {
     let blames = isAwaited && budget?.wasUsedUpByObserver != true
     let lacksThreads = probe?.isUnanswered ?? false
-    var late = budget?.culprits ?? []
+    var running: [String] = []
     // A handler that is late for one of two scenes cannot have begun with the other, so one report is enough.
     var blamed: Set<ObjectIdentifier> = []
     for pending in pendingPosts {
-      late += pending.post.expire(blames: blames, blamesQueued: lacksThreads, besides: &blamed).map(\.description)
+      running += pending.post.expire(blames: blames, blamesQueued: lacksThreads, besides: &blamed).map(\.description)
     }
     let (begun, notBegun) = resources.nameLate(blames: blames)
-    late += begun
+    // After `expire`, which also notes handlers that have ended late.
+    var late = (budget?.culprits ?? []) + running + begun
     if case .runs = save { late.append("saved state") }
     guard blames else { return }
     // If no code has begun, unknown code has blocked the main actor.
