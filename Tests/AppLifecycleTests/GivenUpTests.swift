@@ -97,4 +97,23 @@ import Testing
     await system.clock.settle()
     #expect(failed == [[], ["database"], []])
   }
+
+  /// Such as by a time limit: a resource that is down is tried again without end.
+  @Test func `is not needed for the end of a wait for all that is cancelled, before or during it`() async throws {
+    try application.manage("database", while: .foreground) { throw Refused() }
+    try await system.play("launch")
+    var ends: [String] = []
+    let early = application.task { [application] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      ends.append("early \(await application.untilResourcesAreHeld().map(\.name))")
+    }
+    let late = application.task { [application] in
+      ends.append("late \(await application.untilResourcesAreHeld().map(\.name))")
+    }
+    await system.clock.settle()
+    late.cancel()
+    await system.clock.settle()
+    #expect(ends == ["early []", "late []"])
+    withExtendedLifetime(early) {}
+  }
 }

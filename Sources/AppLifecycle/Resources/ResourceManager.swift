@@ -39,7 +39,7 @@ internal import Scheduling
   var deadlines: Deadlines?
   // Each operation looks whether there are any.
   /// The callers that wait until every needed resource is held.
-  @exclusivity(unchecked) private var holdWaiters: [UnsafeContinuation<[ResourceHealth], Never>] = []
+  @exclusivity(unchecked) private var holdWaiters: [OneShot<[ResourceHealth]>] = []
 
   init(
     tasks: TaskStarter, clock: ClockHandle, running: ClockHandle? = nil, retry: RetryPolicy, seed: UInt64?,
@@ -180,23 +180,30 @@ internal import Scheduling
     resources[index]?.lease?.cancel()
   }
 
-  /// Waits until every needed resource is held, or one is given up.
+  /// Waits until every needed resource is held, one is given up, or the task is cancelled.
   ///
   /// - Returns: the resources that were given up.
   func untilHeld() async -> [ResourceHealth] {
-    await tasks.waitOnMainActor {
-      await withUnsafeContinuation { waiter in
-        // Here and not before: with an executor preference each hop of a task may give other jobs of the main actor a turn.
-        if let failed = outcomeOfWait { waiter.resume(returning: failed) } else { holdWaiters.append(waiter) }
+    let wait = OneShot<[ResourceHealth]>()
+    let failed = await tasks.waitOnMainActor {
+      // Here and not before: with an executor preference each hop of a task may give other jobs of the main actor a turn.
+      if let failed = outcomeOfWait { return failed }
+      holdWaiters.append(wait)
+      return await withTaskCancellationHandler {
+        await wait.value
+      } onCancel: {
+        wait.settle([])
       }
     }
+    holdWaiters.removeAll { $0 === wait }
+    return failed
   }
 
   private func serveHoldWaiters() {
     guard !holdWaiters.isEmpty, let failed = outcomeOfWait else { return }
     let waiters = holdWaiters
     holdWaiters = []
-    for waiter in waiters { waiter.resume(returning: failed) }
+    for waiter in waiters { waiter.settle(failed) }
   }
 
   /// The resources that were given up, or none if all needed ones are held; nil while neither is the case.
