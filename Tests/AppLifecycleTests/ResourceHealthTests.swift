@@ -237,6 +237,28 @@ import Testing
     token.cancel()
   }
 
+  /// A thread may read it thousands of times a second, and an observer with each event.
+  @Test func `only the first read after each release is reported`() async throws {
+    let resource = try application.manage("connection", while: .foreground) {
+      7
+    } release: { _ in
+    }
+    var reads = 0
+    let token = application.observe { event in
+      guard case .callEnded(let entry, _) = event, entry.outcome == .usedAfterRelease, reads < 100 else { return }
+      reads += 1
+      _ = try? resource.value
+    }
+    func uses() -> Int { application.ledger.entries.filter { $0.outcome == .usedAfterRelease }.count }
+    for expected in 1...2 {
+      try await system.play("launch; open; home")
+      for _ in 0..<3 { #expect(throws: ResourceError.released("connection")) { try resource.value } }
+      await clock.settle()
+      #expect(uses() == expected && reads == expected)
+    }
+    token.cancel()
+  }
+
   @Test func `a value is gone from the moment on at which its release begins`() async throws {
     var resource: ManagedResource<Int>?
     var seen: [Int?] = []

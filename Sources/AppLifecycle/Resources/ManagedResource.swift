@@ -45,8 +45,8 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
   /// The handle of the resource, or an error if the resource is not held.
   ///
-  /// A read after the release throws. The application also adds it to the ledger, and tells observers
-  /// (``LedgerEntry/Outcome/usedAfterRelease``). If the resource is no longer managed, the read only throws. To check
+  /// A read after the release throws. The application also adds the first read after each release to the ledger, and
+  /// tells observers (``LedgerEntry/Outcome/usedAfterRelease``). If the resource is no longer managed, the read only throws. To check
   /// whether the resource is held and ready, read ``status``.
   ///
   /// - Throws: ``ResourceError/notHeld(_:)`` before the first acquire; ``ResourceError/released(_:)`` from the
@@ -63,7 +63,8 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   private func value(of handle: HeldHandle?) throws(ResourceError) -> Handle {
     if let handle { return handle.unboxed(as: Handle.self) }
     guard holding.wasReleased else { throw .notHeld(name) }
-    perform { $0.wasUsedAfterRelease($1) }
+    // A thread may read it thousands of times a second.
+    if holding.noteUse() { perform { $0.wasUsedAfterRelease($1) } }
     throw .released(name)
   }
 

@@ -40,6 +40,8 @@ final class ResourceHolding: @unchecked Sendable {
     var status = ResourceStatus.idle
     /// Whether the resource was held and has been released.
     var wasReleased = false
+    /// Whether a use after that release was noted.
+    var wasUseNoted = false
     /// The number of the latest lease, which counts the acquires.
     var lease = 0
     /// Whether the lease is valid, from the beginning of an acquire to the beginning of the release.
@@ -91,6 +93,15 @@ final class ResourceHolding: @unchecked Sendable {
     observed.access(self, \.status)
     return presentStatus
   }
+
+  /// Notes a use after the release; returns whether it is the first one since.
+  func noteUse() -> Bool {
+    withState { state in
+      defer { state.wasUseNoted = true }
+      return !state.wasUseNoted
+    }
+  }
+
   /// The number of the valid lease; nil if there is none.
   var lease: Int? { withState { $0.lasts ? $0.lease : nil } }
 
@@ -154,7 +165,7 @@ final class ResourceHolding: @unchecked Sendable {
     observed.change(self, \.handle) {
       lock.withLock {
         swap(&state.handle, &handle)
-        (state.wasReleased, state.lasts) = (wasReleased, lasts)
+        (state.wasReleased, state.wasUseNoted, state.lasts) = (wasReleased, false, lasts)
       }
     }
     return handle
