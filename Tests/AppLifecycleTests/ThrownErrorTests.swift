@@ -115,6 +115,30 @@ private struct Saved: MainActorEvent {}
       ])
   }
 
+  /// A task that sends reports fails, too, while the network is down.
+  @Test(arguments: [true, false]) func `of a task of a handler of errors`(isAsynchronous: Bool) async throws {
+    let application = application
+    var tasks = 0
+    let start: @MainActor @Sendable () -> Void = {
+      tasks += 1
+      // Without the guard, a fault of the bus would keep the test from ending.
+      if tasks < 100 { application.task(label: "reporter") { throw DiskIsFull() } }
+    }
+    let reporter =
+      isAsynchronous
+      ? system.bus.receive(EventBus.HandlerFailure.self, label: "logger") { @MainActor _ in start() }
+      : system.bus.subscribe(to: EventBus.HandlerFailure.self, label: "logger") { _ in
+        MainActor.assumeIsolated { start() }
+      }
+    try await system.play("launch")
+    application.task(label: "upload") { throw DiskIsFull() }
+    await system.clock.settle()
+    reporter.cancel()
+    #expect(tasks == 1)
+    #expect(failures.take() == ["upload task: disk is full, goes elsewhere, too"])
+    #expect(entries == ["upload", "reporter"].map { "\($0) (task, task): disk is full" })
+  }
+
   // MARK: Tasks
 
   @Test func `of a task`() async throws {

@@ -39,13 +39,14 @@ extension Application {
   ///   - step: the purpose of the call, as in the ledger.
   ///   - hasRecipient: whether the error has another recipient, which decides what follows.
   ///   - isToldByEvent: whether `ResourceDidChange` or `RunDidEnd` tells of the error.
+  ///   - isInsideFailure: whether a handler of `HandlerFailure` started the code, so that the error is not posted.
   nonisolated func report(
     _ error: any Error, of code: EventBus.Subscriber, _ step: CallStep, hasRecipient: Bool = false,
-    isToldByEvent: Bool = false
+    isToldByEvent: Bool = false, isInsideFailure: Bool = false
   ) {
     var failure = EventBus.HandlerFailure(
       subscriber: code, eventName: EventName(rawValue: step.rawValue), error: error, hasRecipient: hasRecipient)
-    (failure.isInLedger, failure.isToldByEvent) = (true, isToldByEvent)
+    (failure.isInLedger, failure.isToldByEvent, failure.isInsideFailure) = (true, isToldByEvent, isInsideFailure)
     bus.report(failure)
   }
 

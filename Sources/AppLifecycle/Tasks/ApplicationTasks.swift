@@ -49,6 +49,7 @@ internal import Scheduling
       isOfObserver
       ? application?.interceptedCall(entry(source, began: began, .completed), isLongRunning: true)
       : application?.intercepted(call)
+    let isInsideFailure = EventBus.isInsideFailure
     // A handler may start the task, but the transition that waits for the handler does not wait for the task.
     let task = tasks.startThrowing(for: source) { [weak self] in
       do {
@@ -56,7 +57,7 @@ internal import Scheduling
         self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)
         return value
       } catch {
-        self?.didThrow(id, source, error)
+        self?.didThrow(id, source, error, isInsideFailure)
         throw error
       }
     }
@@ -80,7 +81,9 @@ internal import Scheduling
     }
   }
 
-  private func didThrow(_ id: UInt64, _ source: EventBus.Subscriber, _ error: any Error) {
+  private func didThrow(
+    _ id: UInt64, _ source: EventBus.Subscriber, _ error: any Error, _ isInsideFailure: Bool
+  ) {
     guard error.isFailure else { return didEnd(id, .cancelled) }
     let outcome = LedgerEntry.Outcome.failed(String(describing: error))
     // A task that was cancelled with its process is in the ledger already, but not with its error.
@@ -90,7 +93,7 @@ internal import Scheduling
       note(entry(source, began: task.began, outcome), of: call?.id, isTold: isTold)
     }
     didEnd(id, outcome)
-    application?.report(error, of: source, .task, hasRecipient: true)
+    application?.report(error, of: source, .task, hasRecipient: true, isInsideFailure: isInsideFailure)
   }
 
   /// Notes and reports an error of a periodic task that goes on.

@@ -11,8 +11,8 @@ extension EventBus {
   /// - the error of a closure `missed:`, without event; that of `receiveAll` has the name `missed`.
   ///
   /// It also says that a handler gave up a wait (``DrainTimeout``). A `CancellationError` of a cancelled task is no
-  /// failure. An error inside a handler of `HandlerFailure` is not posted, so that reports cannot cause reports without
-  /// end; an application and its host still note it.
+  /// failure. An error inside a handler of `HandlerFailure`, or of a task that it starts with `application.task`, is not
+  /// posted, so that reports cannot cause reports without end; an application and its host still note it.
   ///
   /// The error stops no other handler, and changes no exit status.
   public struct HandlerFailure: BusEvent {
@@ -35,6 +35,13 @@ extension EventBus {
     package var isToldByEvent = false
     /// The kind of report that the failed handler was called with, or inside whose handler its event was posted; nil if neither.
     var insideReport: SelfReport?
+
+    /// Whether the code runs inside a handler of this event, also as a task that the handler started: then the bus tells
+    /// its observers, and does not post the event.
+    package var isInsideFailure: Bool {
+      get { insideReport == .failure }
+      set { insideReport = newValue ? .failure : nil }
+    }
 
     /// Makes the event, for a test of its subscribers.
     public init(

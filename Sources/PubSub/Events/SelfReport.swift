@@ -47,3 +47,8 @@ enum SelfReport: Comparable {
     return max(one, other)
   }
 }
+
+extension EventBus {
+  /// Whether the present code runs inside a handler of `HandlerFailure`.
+  package static var isInsideFailure: Bool { !SelfReport.failure.mayBePosted() }
+}
