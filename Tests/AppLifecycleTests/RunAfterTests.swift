@@ -55,6 +55,50 @@ import Testing
     #expect(client == nil)
   }
 
+  /// The phase of the dependency is narrower.
+  @Test(arguments: ["", "open; home"])
+  func `keep an owner while their own phase is open, whatever the phases of their dependencies are`(before: String)
+    async throws
+  {
+    let base = try manage("base")
+    try await system.play("launch:background; \(before)")
+    weak var client: Model?
+    do {
+      let owner = Model()
+      client = owner
+      application.run(owner, while: .running, after: base) { [model] _, base in
+        model.lines.append("runs with \(base)")
+      }
+    }
+    await clock.settle()
+    #expect(client != nil)
+    _ = takeLines()
+    try await system.play("open")
+    #expect(takeLines().suffix(1) == ["runs with base\(before.isEmpty ? 1 : 2)"])
+    #expect(client == nil)
+  }
+
+  @Test(arguments: ["", "open; home;"], ["kill", "crash"])
+  func `do not keep an owner whose own phase has closed before the phase of a dependency has opened`(
+    before: String, end: String
+  ) async throws {
+    let base = try application.manage("base", while: .foreground) {
+      throw Failure()
+    } release: { (_: Int) in
+    }
+    try await system.play("launch:background")
+    weak var client: Model?
+    do {
+      let owner = Model()
+      client = owner
+      application.run(owner, while: .running, after: base) { _, _ in Issue.record("there is no base") }
+    }
+    try await system.play("\(before) memory")
+    #expect(client != nil)
+    try await system.play(end)
+    #expect(client == nil)
+  }
+
   @Test func `run while the phase is open and everything they need is held, and end before that is released`()
     async throws
   {

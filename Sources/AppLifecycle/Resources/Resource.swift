@@ -32,7 +32,7 @@ struct ResourceHabits {
   var loopDidThrow: (@MainActor (any Error) -> Bool)?
   /// Whether a body no longer begins, because it was cancelled or its owner was released.
   var isOver: (@MainActor () -> Bool)?
-  /// Called when a body is no longer wanted, also if it has not begun.
+  /// Called when a body is no longer wanted because its own phase has closed, also if it has not begun.
   var becameIdle: (@MainActor () -> Void)?
   /// Whether a body has its first run although its phase closes; nil for a body without a first run to have.
   var isOwedRun: (@MainActor () -> Bool)?

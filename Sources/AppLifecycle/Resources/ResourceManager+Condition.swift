@@ -49,7 +49,7 @@ extension ResourceManager {
       let status = status(of: index)
       resource.since = time
       resource.holding.setStatus(status)
-      if status == .idle, resource.isBody { idle.append(resource.operations) }
+      if status == .idle, resource.isBody, !isOpen(resource.phase) { idle.append(resource.operations) }
     }
     application?.resourcesDidChange()
     // These closures may release an owner, whose deinitializer may call the application.

@@ -92,7 +92,7 @@ internal import Scheduling
     }
     perform(actions)
     // A body that cannot have its first run while its phase closes does not keep its owner.
-    if hasLaunched, graph.status(of: index) == .idle, !graph.isWanted(index) { operations.becameIdle?() }
+    if hasLaunched, graph.status(of: index) == .idle, !isOpen(phase) { operations.becameIdle?() }
     return index
   }
 
@@ -143,6 +143,7 @@ internal import Scheduling
   func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = [], ending: PhaseSet = []) {
     if phases.contains(.running) { hasLaunched = true }
     let opened = phases.subtracting(graph.openPhases)
+    let closed = graph.openPhases.subtracting(phases)
     if !opened.isEmpty {
       // Cut short a release after which the resource is acquired again; the next acquire still waits for it.
       for index in graph.releases(wantedIn: opened) {
@@ -152,6 +153,14 @@ internal import Scheduling
       isHurried = false
     }
     perform(graph.setOpenPhases(phases, lingering: lingering, ending: ending))
+    guard !closed.isEmpty else { return }
+    // A body that waited for the narrower phase of a dependency was idle before.
+    var idle: [ResourceOperations] = []
+    for index in resources.indices where graph.status(of: index) == .idle {
+      guard let resource = resources[index], resource.isBody, closed.contains(resource.phase) else { continue }
+      idle.append(resource.operations)
+    }
+    for operations in idle { operations.becameIdle?() }
   }
 
   /// Whether a body of the phase that was asked to end still runs, and has not been reported as late.
