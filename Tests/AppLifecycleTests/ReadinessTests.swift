@@ -241,4 +241,26 @@ import Testing
     #expect(application.state == .notRunning && application.exitStatus == 1)
     #expect(takeLines() == ["+server 0.0", "+client 0.0", "-client 3600.0", "-server 3600.0"])
   }
+
+  /// The release of what depends on it may wait for a peer that is gone.
+  @Test func `fail-fast ends it at the break, whatever the releases before its own do`() async throws {
+    application.enforcesBudgets = false
+    let server = try application.manage("server", while: .running, retry: .failFast(status: 3)) {
+    } run: { _ in
+      try await sleep(.seconds(1))
+      throw Refused()
+    } release: {
+      write("-server")
+    }
+    try application.manage("client", while: .running, after: server) { _ in
+    } release: { _ in
+      write("-client begins")
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+    try await system.play("launch; wait:1m")
+    // Not 3, because the end was late.
+    #expect(application.state == .notRunning && application.exitStatus == 70)
+    #expect(takeLines() == ["-client begins 1.0", "-server 6.0"])
+    #expect(system.record.filter { $0.kind == .ignored } == [])
+  }
 }

@@ -68,6 +68,8 @@ struct ResourceHabits {
   var lastError: String?
   /// The failure of this resource or of one on which it depends, if that one was given up.
   var givenUp: GivenUp?
+  /// The generation of the process whose end its break has ordered, because its policy says so.
+  var endedProcess: Int?
   /// The time of the latest change of status.
   var since: Duration
   /// The delay after its latest failure.

@@ -155,7 +155,7 @@ extension ResourceManager {
       isToldByEvent: true)
   }
 
-  private func shutDown(_ status: Int32, after resource: Resource) {
+  func shutDown(_ status: Int32, after resource: Resource) {
     application?.shutDown(status: status, cause: LifecycleCause(.end, of: resource.operations.name))
   }
 

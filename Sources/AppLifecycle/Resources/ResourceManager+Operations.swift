@@ -258,6 +258,14 @@ extension ResourceManager {
     let now = clock.now()
     resources[index]?.lastError = reason
     if !resource.isBody { noteEvent(.invalidate, of: resource, began: now, .failed(reason)) }
+    // Now, because a release of what depends on it may never end.
+    let policy = policy(of: resource)
+    if !resource.isBody, graph.isWanted(index), !graph.nodes[index].isLeaving, let most = policy.maximumRetries,
+      failures > max(most, 0), case .shutDown(let status) = policy.whenExhausted
+    {
+      resource.endedProcess = generation
+      shutDown(status, after: resource)
+    }
     perform(graph.invalidate(index, failures: failures))
   }
 

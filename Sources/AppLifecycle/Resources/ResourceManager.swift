@@ -251,8 +251,10 @@ internal import Scheduling
           isKnown
           ? resource.givenUp
           : GivenUp(holding, .givenUp(resource.operations.name, because: resource.lastError ?? "no reason"))
-        if !isKnown, case .shutDown(let status) = policy(of: resource).whenExhausted {
-          application?.shutDown(status: status, cause: LifecycleCause(.end, of: resource.operations.name))
+        if !isKnown, resource.endedProcess != generation,
+          case .shutDown(let status) = policy(of: resource).whenExhausted
+        {
+          shutDown(status, after: resource)
         }
       }
       isAnyLeft = isAnyLeft || failure != nil
