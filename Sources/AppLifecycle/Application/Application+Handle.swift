@@ -73,7 +73,7 @@ extension Application {
       return TransitionReport(outcome: .queued, cause: pending.cause, from: present.state, to: present.state)
     }
     // The input `terminate` may have to wait for the delegate's answer, so it always goes through the queue.
-    if !asks, canTakeTurn, inbox.beginOwnTurn() {
+    if !asks, !pending.mayAwaitTearDown, canTakeTurn, inbox.beginOwnTurn() {
       await wake(for: pending)
       let report = await TransitionRun(pending, of: self).perform()
       inbox.endOwnTurn(for: self)
@@ -118,7 +118,7 @@ extension Application {
   }
 
   /// Whether a transition may run in the current task: the task is not cancelled, or the handlers' work would count as
-  /// cancelled, too; it belongs to no handler, not even one that has returned; no observer is being called; and no
+  /// cancelled, too, which is why a transition that awaits its tear-down never runs in it; it belongs to no handler, not even one that has returned; no observer is being called; and no
   /// simulation must run the transition on its own executor.
   private var canTakeTurn: Bool {
     !Task.isCancelled && HandlerContext.current == nil && tasks.executor == nil && !observers.isCalling
