@@ -91,6 +91,21 @@ import Testing
     #expect(report.duration == .seconds(7) && report.stragglers == ["feed"])
   }
 
+  @Test func `that throws then is in the ledger twice: as late, and with its error`() async throws {
+    struct Failure: Error {}
+    try application.manage("feed", while: .foreground) {
+    } release: { [clock] in
+      await deaf(6, clock)
+      throw Failure()
+    }
+    await handle(.launch)
+    await handle(.home)
+    await wait(2)
+    let entries = application.ledger.entries.filter { $0.name == "feed" && $0.step == "release" }
+    #expect(entries.map(\.outcome) == [.overran, .failed("Failure()")])
+    #expect(entries.map(\.duration) == [.seconds(5), .seconds(6)])
+  }
+
   @Test func `lets a chain be released in order, across the steps`() async throws {
     let database = try manage("database", while: .running, release: 1)
     let session = try manage("session", while: .foreground, after: ["database"], release: 1)

@@ -152,6 +152,8 @@ extension ResourceManager {
       outcome = error.isFailure ? .failed(text) : .cancelled
     }
     let isFailure = error?.isFailure ?? false
+    // The entry of a late release does not have its error.
+    if isFailure, graph.isLate(index) { noteEvent(.release, of: resource, began: resource.operationBegan, outcome) }
     didEnd(index, generation, outcome) { $0.didRelease(index) }
     if isFailure, let error { application?.report(error, of: resource.operations.source, .release) }
   }
