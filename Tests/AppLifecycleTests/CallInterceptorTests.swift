@@ -168,6 +168,22 @@ extension WindowDelegate: StateRestoringDelegate {
     #expect(outer.calls.filter { $0.step == "acquire" }.map(\.transition) == [1, nil])
   }
 
+  @Test func `get a handler that the post of an earlier transition reaches later`() async throws {
+    let system = SimulatedSystem(profile: .scenes, configuration: configuration)
+    let clock = system.clock
+    let tokens = [
+      system.bus.receive(Application.Scene.DidDisconnect.self, priority: .low, label: "first") { _ in
+        try await clock.sleep(for: .seconds(1))
+      },
+      system.bus.receive(Application.Scene.DidDisconnect.self, priority: .high, label: "second") { _ in },
+      system.bus.receive(Application.DidEnterBackground.self) { _ in try await clock.sleep(for: .seconds(3)) },
+    ]
+    try await system.play("launch; scene:open:b; scene:background:b; scene:reclaim:b; home; wait:5s")
+    withExtendedLifetime(tokens) {}
+    let calls = ["first", "second"].map { name in outer.calls.filter { $0.name == name }.map(\.transition) }
+    #expect(calls[0].count == 1 && calls[0] == calls[1], "\(calls)")
+  }
+
   /// Registers code of every kind.
   private func register(in application: Application) throws -> [EventBus.Subscription] {
     let store = Store(notes)

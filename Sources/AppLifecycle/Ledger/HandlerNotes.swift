@@ -9,6 +9,8 @@ internal import PubSub
   let wantsBeginnings: Bool
   private let method: String
   private let isTearDown: Bool
+  /// The transition that posts; a handler of a later priority may begin after it.
+  private let transition: TracedTransition.ID?
   /// The observers of the application while synchronous handlers are called; nil later, because a post whose
   /// asynchronous handlers still run must not retain the observers.
   private var observers: ObserverList?
@@ -22,6 +24,7 @@ internal import PubSub
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
     (self.application, observers) = (application, application.observers)
     wantsBeginnings = application.describesCalls
+    transition = application.transitions.traced
     deadline = isTearDown ? application.tearDown.deadline : nil
   }
 
@@ -46,7 +49,7 @@ extension HandlerNotes: PostObserver {
   func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> BegunCall? {
     let call = application?.callBegins(
       LedgerEntry(.subscriber, subscriber, step: method, began: time, duration: .zero, outcome: .completed),
-      isSynchronous: isSynchronous, in: application?.transitions.traced)
+      isSynchronous: isSynchronous, in: transition)
     return call.map { ($0.id, application?.intercepted($0)) }
   }
 
