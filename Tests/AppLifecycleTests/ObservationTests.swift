@@ -1,4 +1,5 @@
 @testable import AppLifecycle
+import AppLifecycleTesting
 import Observation
 import Scheduling
 import Testing
@@ -115,6 +116,24 @@ import Testing
     #expect(handles == [true, false, true])
     let values = await changes(of: { _ = try? resource.value }, during: .open, .home, in: application)
     #expect(values == [true, true])
+  }
+
+  @Test(arguments: [RunEnd.again, .rest]) func `tells of the error of a loop after which the resource stays held`(
+    onError: RunEnd
+  ) async throws {
+    struct Failure: Error {}
+    let system = SimulatedSystem()
+    let clock = system.clock
+    try system.application.manage("feed", while: .running, onError: onError) {
+    } run: {
+      try await clock.sleep(for: .seconds(1))
+      throw Failure()
+    }
+    try await system.play("launch")
+    let count = Counter()
+    withObservationTracking({ _ = system.application.resources }) { count.add() }
+    try await system.play("wait:1s")
+    #expect(count.value == 1 && system.application.resources.first?.lastError == "Failure()")
   }
 
   @Test func `tells of resources that come and go`() async throws {

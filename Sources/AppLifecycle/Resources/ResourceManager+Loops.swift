@@ -93,7 +93,8 @@ extension ResourceManager {
       error.map { String(describing: $0) } ?? ResourceError.runLoopReturned(resource.operations.name).description
     noteEvent(.run, of: resource, began: began, isReturn ? .completed : .failed(reason))
     if let error, !isReturn {
-      resources[index]?.lastError = reason
+      resource.lastError = reason
+      if !resource.isBody { application?.resourcesDidChange() }
       if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return sequel = .throwToCaller }
     }
     if resource.operations.isOver?() ?? false {

@@ -258,8 +258,11 @@ extension ResourceManager {
   func invalidate(_ index: Int, because reason: String, failures: Int) {
     guard let resource = resources[index] else { return }
     let now = clock.now()
-    resources[index]?.lastError = reason
-    if !resource.isBody { noteEvent(.invalidate, of: resource, began: now, .failed(reason)) }
+    resource.lastError = reason
+    if !resource.isBody {
+      application?.resourcesDidChange()
+      noteEvent(.invalidate, of: resource, began: now, .failed(reason))
+    }
     // Now, because a release of what depends on it may never end.
     let policy = policy(of: resource)
     if !resource.isBody, graph.isWanted(index), !graph.nodes[index].isLeaving, let most = policy.maximumRetries,
