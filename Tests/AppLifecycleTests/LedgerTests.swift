@@ -160,4 +160,35 @@ import Testing
     let queued = TransitionReport(outcome: .queued, cause: "open", from: .background, to: .background)
     #expect("\(queued)" == "open: queued")
   }
+
+  /// The ledger keeps thousands of entries, and an error may print the whole answer of a server.
+  @Test func `keeps the beginning of a long error`() async throws {
+    struct Long: Error, CustomStringConvertible { let description = String(repeating: "a", count: 100_000) }
+    let system = SimulatedSystem()
+    let application = system.application
+    let owner = Owner()
+    try application.manage("feed", while: .running, onError: .rest) {
+    } run: {
+      throw Long()
+    } release: {
+      throw Long()
+    }
+    try application.manage("broken", while: .running) { throw Long() }
+    let subscriptions = [
+      system.bus.subscribe(to: Application.DidFinishLaunching.self) { _ in throw Long() },
+      system.bus.receive(Application.DidEnterBackground.self) { _ in throw Long() },
+    ]
+    try await system.play("launch")
+    application.task { throw Long() }
+    application.task(owner, every: .seconds(60)) { _ in throw Long() }
+    let token = application.observe { _ in throw Long() }
+    try await system.play("home; kill")
+    withExtendedLifetime((subscriptions, token, owner)) {}
+    let lengths = application.ledger.entries.compactMap { entry -> Int? in
+      if case .failed(let text) = entry.outcome { text.count } else { nil }
+    }
+    #expect(lengths.count >= 8 && lengths.allSatisfy { $0 <= 1_001 }, "\(lengths)")
+  }
+
+  private final class Owner {}
 }

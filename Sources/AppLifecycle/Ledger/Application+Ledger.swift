@@ -62,7 +62,7 @@ extension Application {
           outcome: .completed)
         // For observers every end has a beginning.
         let call = callBegins(entry)
-        entry.outcome = .failed(String(describing: failure.error))
+        entry.outcome = .failed(failure.error.text)
         note(entry, of: call?.id)
       }
     }

@@ -68,7 +68,7 @@ extension HandlerNotes: PostObserver {
     let outcome: LedgerEntry.Outcome =
       switch delivery.outcome {
       case .delivered: .completed
-      case .threw(let error): delivery.isOfCancellation ? .cancelled : .failed(String(describing: error))
+      case .threw(let error): delivery.isOfCancellation ? .cancelled : .failed(error.text)
       case .timedOut: delivery.isBlamed ? .overran : .cutShort
       case .skipped, .cancelled: .cutShort
       }

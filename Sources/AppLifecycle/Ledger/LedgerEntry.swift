@@ -117,3 +117,9 @@ extension LedgerEntry.Kind {
   /// The kind in words.
   package var words: String { self == .runBody ? "run body" : rawValue }
 }
+
+extension Error {
+  /// The text of the error in the ledger and in the health of a resource: its beginning, as an error may print the whole
+  /// answer of a server, and the ledger keeps thousands of entries.
+  var text: String { String(describing: self).cut(toScalars: 1_000) }
+}

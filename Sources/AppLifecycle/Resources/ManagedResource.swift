@@ -115,7 +115,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   ///
   /// - Parameter error: the error that broke the resource; ``ResourceHealth/lastError`` and the ledger show it.
   public func invalidate(because error: any Error) {
-    guard let lease = holding.lease, holding.invalidate(lease, because: String(describing: error)) else { return }
+    guard let lease = holding.lease, holding.invalidate(lease, because: error.text) else { return }
     holding.leaseDidChange?(holding, lease)
   }
 

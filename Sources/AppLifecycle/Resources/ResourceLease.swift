@@ -33,7 +33,7 @@ public struct ResourceLease: Sendable {
   ///
   /// - Parameter error: the error that broke the resource; ``ResourceHealth/lastError`` and the ledger show it.
   public func invalidate(because error: any Error) {
-    if holding.invalidate(number, because: String(describing: error)) { holding.leaseDidChange?(holding, number) }
+    if holding.invalidate(number, because: error.text) { holding.leaseDidChange?(holding, number) }
   }
 
   /// Declares that the resource or body of this lease is ready; see ``Readiness/declared(within:)``.

@@ -90,7 +90,7 @@ extension ResourceManager {
     // Last, because the handlers of the report may change anything.
     defer { report(isReturn ? nil : error, of: resource, sequel, began: began, wasAsked: false) }
     let reason =
-      error.map { String(describing: $0) } ?? ResourceError.runLoopReturned(resource.operations.name).description
+      error?.text ?? ResourceError.runLoopReturned(resource.operations.name).description
     noteEvent(.run, of: resource, began: began, isReturn ? .completed : .failed(reason))
     if let error, !isReturn {
       resource.lastError = reason
@@ -148,7 +148,7 @@ extension ResourceManager {
     application.bus.post(
       Application.RunDidEnd(
         application: application, name: operations.name, isBody: operations.body != nil,
-        error: error.map { String(describing: $0) }, sequel: sequel, began: began),
+        error: error?.text, sequel: sequel, began: began),
       from: application)
     guard let error else { return }
     application.report(
@@ -164,7 +164,7 @@ extension ResourceManager {
   private func loopDidThrowAtEnd(
     _ resource: Resource, _ lease: HeldLease, _ error: any Error, began: Duration, isInTime: Bool
   ) {
-    let text = String(describing: error)
+    let text = error.text
     if resource.isBody, isInTime {
       // The entry about the end of the body has the error.
       lease.errorOfEnd = text

@@ -109,7 +109,7 @@ extension ResourceManager {
     guard run.generation == generation, let resource = resources[index] else { return }
     clearTimer(of: index)
     let isCancelled = graph.isAcquireCancelled(index)
-    let text = String(describing: error)
+    let text = error.text
     resource.holding.endLease()
     if !isCancelled { resource.lastError = text }
     didEnd(index, generation, isCancelled ? .cancelled : .failed(text)) { $0.didFailToAcquire(index) }
@@ -147,7 +147,7 @@ extension ResourceManager {
     resource.lease = nil
     if let error {
       // The resource counts as released nevertheless, and will be acquired again.
-      let text = String(describing: error)
+      let text = error.text
       resource.lastError = text
       outcome = error.isFailure ? .failed(text) : .cancelled
     }

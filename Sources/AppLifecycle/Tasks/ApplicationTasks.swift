@@ -85,7 +85,7 @@ internal import Scheduling
     _ id: UInt64, _ source: EventBus.Subscriber, _ error: any Error, _ isInsideFailure: Bool
   ) {
     guard error.isFailure else { return didEnd(id, .cancelled) }
-    let outcome = LedgerEntry.Outcome.failed(String(describing: error))
+    let outcome = LedgerEntry.Outcome.failed(error.text)
     // A task that was cancelled with its process is in the ledger already, but not with its error.
     if let task = lost[id] {
       let isTold = !task.isOfObserver
@@ -102,7 +102,7 @@ internal import Scheduling
       .task, source, step: CallStep.every.rawValue, began: began, duration: now() - began, outcome: .completed)
     // For observers every end has a beginning.
     let call = application?.callBegins(entry)
-    entry.outcome = .failed(String(describing: error))
+    entry.outcome = .failed(error.text)
     application?.note(entry, of: call?.id)
     application?.report(error, of: source, .every, hasRecipient: true)
   }

@@ -124,7 +124,7 @@ extension Application {
     noteOnly(
       LedgerEntry(
         .observer, observer.source, step: CallStep.observe.rawValue, began: timing.now(), duration: .zero,
-        outcome: .failed(String(describing: error))))
+        outcome: .failed(error.text)))
     report(error, of: observer.source, .observe)
     report(.observerFailed, observer.source.description, transitions.presentCause ?? "observe")
   }
