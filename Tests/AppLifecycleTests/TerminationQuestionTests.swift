@@ -273,6 +273,22 @@ import Testing
     #expect(system.record.violations == [])
   }
 
+  @Test func `has its budget: one that is late is named, also if another end comes before its own`() async throws {
+    sleep(60, then: .now)
+    let subscription = application.bus.receive(Application.DidEnterBackground.self) { [clock] _ in
+      try await clock.sleep(for: .seconds(4))
+    }
+    try await system.play("launch; quit; wait:28s")
+    application.send(.home)
+    application.send(.shutDown)
+    try await system.play("wait:10s")
+    subscription.cancel()
+    #expect(application.state == .notRunning && system.record.violations == [])
+    #expect(system.record.filter { $0.kind == .report }.map(\.name) == ["watchdog:applicationShouldTerminate"])
+    #expect(application.ledger.overruns.map(\.culprits) == [["applicationShouldTerminate"]])
+    #expect(application.ledger.late.map(\.name) == ["applicationShouldTerminate"])
+  }
+
   @Test func `has its budget: an answer that blocks beyond it does not count`() async throws {
     delegate.answer = { _ in .cancel }
     try await system.play("launch; slow:shouldTerminate:31s; quit")

@@ -169,6 +169,18 @@ internal import Scheduling
     return report
   }
 
+  /// Notes the delegate's answer to a question, and its overrun if it was late, on the page of the end that follows.
+  func note(_ question: TerminationQuestion) {
+    guard let application, let entry = question.entry else { return }
+    let page = application.ownLedger.page
+    application.note(entry, of: question.call, on: page)
+    guard question.isLate else { return }
+    application.note(
+      BudgetOverrun(
+        callback: .shouldTerminate, budget: application.configuration.shouldTerminateBudget, culprits: [entry.name]),
+      on: page)
+  }
+
   // MARK: Without an answer
 
   /// Closes the open question, because the application ends without the answer.
@@ -178,7 +190,9 @@ internal import Scheduling
     question.run.isOver = true
     clearTimer(of: question)
     question.task?.cancel()
-    if let call = question.call {
+    if question.isLate {
+      note(question)
+    } else if let call = question.call {
       let name = ApplicationCallback.shouldTerminate.rawValue
       let duration = timing.now() - question.began
       let entry = LedgerEntry(

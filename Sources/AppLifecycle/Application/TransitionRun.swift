@@ -83,7 +83,7 @@ internal import Scheduling
     let from = application.present.state
     let report = TransitionReport(outcome: .completed, cause: cause, from: from, to: from, began: time)
     if effects.first?.isIgnored != true { application.ownLedger.begin(report) }
-    if let question = pending.question { note(question) }
+    if let question = pending.question { application.questions.note(question) }
     if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
     if from == .background { liftTimeLimits(before: effects[...]) }
     if from == .notRunning, effects.contains(.call(.didFinishLaunching)) {
@@ -176,18 +176,6 @@ extension TransitionRun {
   /// The current step, as its notification describes it.
   private func step(_ order: CommitOrder, next: ApplicationState? = nil) -> LifecycleTransition {
     application.transitions.step(order, next: next, cause: cause, at: application.instant)
-  }
-
-  /// Notes the delegate's answer to a question, and its overrun if it was late, on the page of the end that follows.
-  private func note(_ question: TerminationQuestion) {
-    guard let entry = question.entry else { return }
-    let page = application.ownLedger.page
-    application.note(entry, of: question.call, on: page)
-    guard question.isLate else { return }
-    application.note(
-      BudgetOverrun(
-        callback: .shouldTerminate, budget: application.configuration.shouldTerminateBudget, culprits: [entry.name]),
-      on: page)
   }
 }
 
