@@ -28,8 +28,8 @@ struct ResourceHabits {
   var run: (@MainActor (HeldHandle) async throws -> Void)?
   /// The health check.
   var check: (@MainActor (HeldHandle) async throws -> Void)?
-  /// Called with an error of the loop before any reaction; returns whether the reaction follows.
-  var loopDidThrow: (@MainActor (any Error) -> Bool)?
+  /// Called with an error of the loop, in place of a reaction.
+  var loopDidThrow: (@MainActor (any Error) -> Void)?
   /// Whether a body no longer begins, because it was cancelled or its owner was released.
   var isOver: (@MainActor () -> Bool)?
   /// Called when a body is no longer wanted because its own phase has closed, also if it has not begun.

@@ -95,7 +95,10 @@ extension ResourceManager {
     if let error, !isReturn {
       resource.lastError = reason
       if !resource.isBody { application?.resourcesDidChange() }
-      if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return sequel = .throwToCaller }
+      if let loopDidThrow = resource.operations.loopDidThrow {
+        loopDidThrow(error)
+        return sequel = .throwToCaller
+      }
     }
     if resource.operations.isOver?() ?? false {
       // An owner that only its run held is gone by now; its choice to end the application counts all the same.
@@ -173,7 +176,7 @@ extension ResourceManager {
     }
     let sequel = resource.operations.loopDidThrow == nil ? Application.RunDidEnd.Sequel.close : .throwToCaller
     report(error, of: resource, sequel, began: began, wasAsked: true)
-    _ = resource.operations.loopDidThrow?(error)
+    resource.operations.loopDidThrow?(error)
   }
 
   private func stepOfLoop(_ resource: Resource) -> CallStep {

@@ -58,7 +58,6 @@ extension Application {
       // The body threw this error; a dependency is held while it runs.
       failure = error as? Failure
       run.end()
-      return false
     }
     operations.isOver = { [holding = run.holding] in holding.isCancelled }
     operations.whenForgotten = { ended.settle(true) }

@@ -41,6 +41,8 @@ extension Application {
   }
 
   /// Calls an observer before all others; for the host, which must report the others if they block.
+  ///
+  /// An observer that is added while observers are being called comes last.
   package func observeFirst(
     label: String, _ observer: @escaping @MainActor @Sendable (TraceEvent) throws -> Void
   ) -> ObserverToken {
