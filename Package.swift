@@ -250,7 +250,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "SavedState", "TerminalEmulation", "UnixHost",
+        "AppLifecycle", "AppLifecycleTesting", "JSONReading", "LifecycleJournal", "SavedState", "TerminalEmulation",
+        "UnixHost",
       ],
       path: "Tests/Fuzz/Targets"),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "PubSub", "Scheduling", "TestTraits"]),
@@ -413,8 +414,8 @@ if Context.environment["FUZZ"] != nil {
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
   ]
   let fuzzed = [
-    "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "SavedState", "TerminalEmulation", "UnixHost",
-    "FuzzTargets",
+    "AppLifecycle", "AppLifecycleTesting", "JSONReading", "LifecycleJournal", "SavedState", "TerminalEmulation",
+    "UnixHost", "FuzzTargets",
   ]
   for target in package.targets where fuzzed.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=fuzzer"])]

@@ -16,7 +16,8 @@ extension Data {
   /// Decodes a value from JSON that may be damaged.
   ///
   /// Foundation's decoder traps where JSON ends with the bracket that nests one level more than it allows (512 levels), as it
-  /// looks for that place behind the end. No complete value ends with an opening bracket, so such bytes do not reach it.
+  /// looks for that place behind the end. If a carriage return is the last byte behind the bracket, it looks for a line feed there.
+  /// No complete value ends with an opening bracket, so such bytes do not reach it.
   /// The decoder also reads UTF-16 and UTF-32, where another byte may follow the bracket's. There each bracket has a NUL byte,
   /// and JSON in UTF-8 has none.
   package func decodedJSON<Value: Decodable>(as type: Value.Type) throws -> Value {
@@ -28,7 +29,8 @@ extension Data {
       bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
     }
     if hasNUL { throw damage("the JSON has a NUL byte") }
-    if let last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") {
+    let end = last == UInt8(ascii: "\r") ? dropLast().last : last
+    if end == UInt8(ascii: "[") || end == UInt8(ascii: "{") {
       throw damage("the JSON ends with an opening bracket")
     }
     return try JSONDecoder().decode(type, from: self)

@@ -45,6 +45,19 @@ import Testing
     }
   }
 
+  /// The decoder looks for the place of its error in the line, one byte behind a carriage return.
+  @Test(arguments: [("[", "["), (#"{"a":"#, "["), (#"{"a":"#, "{")])
+  func `is rejected with brackets before a carriage return, and so is its data (11)`(level: String, last: String) {
+    let event = CloudEvent(id: "1", source: "s", type: "T", number: 1)
+    for depth in 510...515 {
+      let payload = Array((String(repeating: level, count: depth - 1) + last + "\r").utf8)
+      #expect(throws: LinkFormatError.self) { try CloudEvent(payload) }
+      #expect(throws: LinkFormatError.self) {
+        try CloudEvent.data(of: event.encoded(with: payload), as: OrderPlaced.self)
+      }
+    }
+  }
+
   @Test func `keeps any text in its attributes`() throws {
     for text in ["\"", "\\", "\u{0}\u{1F}", "ü", "\u{85}", "a\nb", "🜂"] {
       let event = CloudEvent(id: text, source: text, type: text, number: 0)

@@ -4,6 +4,8 @@
 package enum FuzzTarget: String, CaseIterable, Sendable {
   /// The reader of a journal's file, and what is computed from its lines.
   case journal
+  /// The decoder of JSON, for events of links and for saved values.
+  case json
   /// The parser of scripts.
   case script
   /// The reader of a file of saved state.
@@ -17,6 +19,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   package func run(_ bytes: [UInt8]) throws {
     switch self {
     case .journal: try JournalInput.run(bytes)
+    case .json: JSONInput.run(bytes)
     case .script: try ScriptInput.run(bytes)
     case .state: try StateInput.run(bytes)
     case .terminal: try TerminalInput.run(bytes)
