@@ -63,7 +63,7 @@ let package = Package(
     // State that survives the process. It links FoundationEssentials, for its coder.
     .target(
       name: "SavedState", dependencies: ["AppLifecycle", "JSONReading", "LifecycleJournal", "PubSub", "Scheduling"]),
-    // Decodes JSON that may be damaged.
+    // Decodes JSON that may be damaged, and encodes what it can decode.
     .target(name: "JSONReading"),
     // The same events in other processes, over a broker.
     .target(

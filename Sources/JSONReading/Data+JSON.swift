@@ -36,3 +36,24 @@ extension Data {
     return try JSONDecoder().decode(type, from: self)
   }
 }
+
+extension Encodable {
+  /// Encodes the value as JSON that `decodedJSON(as:)` takes.
+  ///
+  /// The same value has the same bytes, so that an unchanged one is not written again.
+  package func encodedJSON() throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let json = try encoder.encode(self)
+    // Foundation throws for `Double.nan`, and writes `Decimal.nan` as a word that its decoder refuses. A text may have that word.
+    let hasNaN = (json + [0]).withUnsafeBytes { strstr($0.bindMemory(to: CChar.self).baseAddress!, "NaN") != nil }
+    if hasNaN, (try? json.decodedJSON(as: AnyJSON.self)) == nil {
+      throw EncodingError.invalidValue(
+        self, EncodingError.Context(codingPath: [], debugDescription: "Unable to encode Decimal.nan in JSON."))
+    }
+    return json
+  }
+}
+
+/// Any value, of which nothing is kept.
+private struct AnyJSON: Decodable { init(from decoder: any Decoder) {} }

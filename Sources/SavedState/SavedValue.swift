@@ -95,12 +95,7 @@ extension SavedValue: AnySavedValue {
 
   func snapshot() -> @Sendable () throws -> Data {
     let value = stored
-    return {
-      let encoder = JSONEncoder()
-      // The same value has the same bytes, so that an unchanged one is not written again.
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return try encoder.encode(value)
-    }
+    return { try value.encodedJSON() }
   }
 
   func restore(from entries: [StateDocument.Entry]) -> (any Error)? {

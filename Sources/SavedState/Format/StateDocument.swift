@@ -64,9 +64,7 @@ struct StateDocument: Sendable, Hashable {
           key: $0.name.key, session: $0.name.session, version: $0.version == 1 ? nil : $0.version,
           kept: $0.isKept ? true : nil, bytes: $0.json.count)
       })
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let indexLine = try encoder.encode(index)
+    let indexLine = try index.encodedJSON()
     let count = entries.reduce(indexLine.count + 1) { $0 + $1.json.count + 1 }
     return Array(unsafeUninitializedCapacity: Self.firstLength + count) { buffer, initialized in
       let bytes = UnsafeMutableRawBufferPointer(buffer)

@@ -1,5 +1,6 @@
 import AppLifecycle
 import AppLifecycleTesting
+import Foundation
 import SavedState
 import TestTraits
 import Testing
@@ -205,6 +206,29 @@ import Testing
     try await device.play("kill")
     try await next(of: device, "number", default: 0.0, is: 2)
     try await next(of: device, "number", default: "", is: "text")
+  }
+
+  @Test("a decimal that is no number is not saved, and what was saved before stays") func unencodableDecimal()
+    async throws
+  {
+    struct Draft: Codable, Equatable {
+      var text = ""
+      var average: Decimal? = 0
+    }
+    let device = device()
+    let before = Draft(text: "before", average: 0.1)
+    try await process(of: device) { try $0.value("draft", default: Draft()).value = before }
+    try await device.play("launch")
+    let draft = try device.state.value("draft", default: Draft())
+    draft.value = Draft(text: "NaN", average: 1 / 0)
+    let answer = device.save()
+    try await device.play("wait:0s")
+    #expect(answer.text?.hasPrefix("“draft” is not saved: ") == true)
+    try await device.play("wait:5s; crash")
+    try await next(of: device, "draft", default: Draft(), is: before)
+    // A text may have the same letters.
+    try await process(of: device) { try $0.value("draft", default: Draft()).value.text = "NaN" }
+    try await next(of: device, "draft", default: Draft(), is: Draft(text: "NaN", average: 0.1))
   }
 
   // MARK: Keys
