@@ -353,6 +353,24 @@ extension FileDelegate: ApplicationDelegate {
     #expect(first.allSatisfy { $0.split(separator: " ").count >= 12 })
   }
 
+  /// The application does not ignore it: it ends the session, and the window's saved values.
+  @Test(arguments: ["scene:background:b; scene:reclaim:b", "crash; launch"])
+  func `closes a window that has no scene any more`(reclaim: String) async throws {
+    let alphabet = "scene:open:b; scene:close:b; \(reclaim)"
+    let report = try await ScriptChecker(alphabet: alphabet) { run in
+      let system = SimulatedSystem(profile: .scenes, order: run.order)
+      let application = system.application
+      var hadSessionOnly = false
+      run.afterEachAction { [unowned application] in
+        let hasSession = application.openSessions.contains { $0.identifier == "b" }
+        run.expect(!application.state.isInMemory || !hadSessionOnly || hasSession, "closed")
+        hadSessionOnly = hasSession && !application.scenes.contains { $0.identifier == "b" }
+      }
+      return system
+    }.checkRandom(seed: 1, count: 20)
+    #expect(report.failure?.script == "scene:open:b; \(reclaim); scene:close:b")
+  }
+
   @Test func `shrinks what it finds, and names the seed that makes it again`() async throws {
     let checker = try ScriptChecker(alphabet: ScriptAlphabet.extended, of: program(.leakOnInterruptedReturn))
     let failure = try #require(try await checker.checkRandom(seed: 5, count: 500, length: 30).failure)

@@ -54,6 +54,8 @@ import AppLifecycleTesting
 
   /// Returns whether the application would ignore an action; false if that cannot be predicted.
   func ignores(_ action: ScriptAction.Kind) -> Bool {
+    // The session of a window may outlive its scene, and the state machine knows scenes only.
+    if case .input(.system(.closeScene)) = action { return false }
     guard case .input(let input) = action, var future = machine, let first = future.handle(input).first else {
       return false
     }
