@@ -59,6 +59,8 @@ import Scheduling
   private var told: Set<SavedStateError> = []
   /// The values that the program has made.
   private var values: [StateDocument.Name: any AnySavedValue] = [:]
+  /// Those that were made before the restoration, in this order.
+  private var unrestored: [any AnySavedValue] = []
   /// What is in the file.
   var contents = SavedContents()
   /// The reason for which nothing is saved; nil if state is kept.
@@ -122,7 +124,7 @@ import Scheduling
       throw .conflict(key: name.key, first: present.text, second: value.text)
     }
     values[name] = value
-    if restoration != nil { restore(value) }
+    if restoration != nil { restore(value) } else { unrestored.append(value) }
     return value
   }
 
@@ -140,7 +142,10 @@ import Scheduling
   }
 
   /// Gives each value what was restored.
-  func restoreValues() { for value in values.values { restore(value) } }
+  func restoreValues() {
+    for value in unrestored where has(value) { restore(value) }
+    unrestored = []
+  }
 
   /// Returns whether a value is the present one of its name: its window may have been closed since it was made.
   func has(_ value: any AnySavedValue) -> Bool { values[value.name] === value }

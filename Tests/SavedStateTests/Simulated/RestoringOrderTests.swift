@@ -51,4 +51,23 @@ extension Steps: SavedStateDelegate {
         "will finish: empty", "should restore: empty", "restored: kept", "did finish: kept", "DidFinishLaunching: kept",
       ])
   }
+
+  /// The order of a dictionary would change from one process of the machine to the next.
+  @Test("values are restored in the order in which they were made") func orderOfValues() async throws {
+    let keys = (0..<20).map { "\($0)" }
+    var version = 0
+    var restored: [String] = []
+    let device = ProbeDevice { _, application in
+      version += 1
+      for key in keys {
+        let value = try? application.savedState.value(key, default: 0, version: version) { older in
+          restored.append(key)
+          return try older.decode(Int.self)
+        }
+        value?.value += 1
+      }
+    }
+    try await device.play("launch; kill; launch")
+    #expect(restored == keys)
+  }
 }
