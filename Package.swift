@@ -266,8 +266,8 @@ let package = Package(
     .testTarget(
       name: "AppLifecycleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "NIOCoreStandIn", "PubSub", "Scheduling", "ResourceScenarios",
-        "TestTraits",
+        "AppLifecycle", "AppLifecycleTesting", "CSystemCalls", "NIOCoreStandIn", "PubSub", "Scheduling",
+        "ResourceScenarios", "TestTraits",
       ]),
     .testTarget(
       name: "AppLifecycleTestingTests",

@@ -32,6 +32,10 @@ static bool has_spare;
 // The next job of that thread; its body is NULL as long as there is none.
 static struct work next_work;
 
+// An encoder or decoder of nested values recurses; the default is 128 KiB with musl, and 512 KiB on Apple's systems. Only memory that a
+// thread has touched counts.
+static const size_t least_stack = 8 << 20;
+
 static void prepare(struct waiting *waiting) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
@@ -91,8 +95,14 @@ static bool start(void *(*body)(void *), void *argument, bool takes_signals) {
   sigfillset(&blocked);
   for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
   pthread_sigmask(SIG_SETMASK, takes_signals ? NULL : &blocked, &present);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  size_t stack = 0;
+  pthread_attr_getstacksize(&attributes, &stack);
+  if (stack < least_stack) pthread_attr_setstacksize(&attributes, least_stack);
   pthread_t thread;
-  bool has_started = pthread_create(&thread, NULL, body, argument) == 0;
+  bool has_started = pthread_create(&thread, &attributes, body, argument) == 0;
+  pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &present, NULL);
   if (has_started) pthread_detach(thread);
   return has_started;

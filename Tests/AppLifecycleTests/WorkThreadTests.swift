@@ -1,3 +1,6 @@
+#if os(Linux)
+  import CSystemCalls
+#endif
 import Foundation
 import Scheduling
 import Testing
@@ -47,4 +50,18 @@ import Testing
       }
     }
   }
+
+  #if os(Linux)
+    /// An encoder recurses, and the default is 128 KiB or 512 KiB on some systems.
+    @Test func `has a stack of 8 MiB, also where the default is less`() async throws {
+      // Enough for the threads that other tests start meanwhile.
+      let before = set_default_stack(4 << 20)
+      try #require(before > 0)
+      defer { _ = set_default_stack(before) }
+      let size = await withCheckedContinuation { continuation in
+        #expect(WorkThread.start(named: "stack") { continuation.resume(returning: stack_of_this_thread()) })
+      }
+      #expect(size >= 8 << 20)
+    }
+  #endif
 }

@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "CSystemCalls.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #if defined(__linux__)
 #include <linux/filter.h>
@@ -24,3 +26,27 @@ int refuse_membarrier(void) {
 #else
 int refuse_membarrier(void) { return ENOSYS; }
 #endif
+
+size_t set_default_stack(size_t size) {
+    size_t before = 0;
+#if defined(__GLIBC__)
+    pthread_attr_t attributes;
+    pthread_getattr_default_np(&attributes);
+    pthread_attr_getstacksize(&attributes, &before);
+    pthread_attr_setstacksize(&attributes, size);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+#endif
+    return before;
+}
+
+size_t stack_of_this_thread(void) {
+    size_t size = 0;
+#if defined(__GLIBC__)
+    pthread_attr_t attributes;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_destroy(&attributes);
+#endif
+    return size;
+}
