@@ -10,7 +10,7 @@ public enum RestorationOutcome: Sendable, Hashable {
   ///
   /// `usesPrevious` tells whether the values have what was saved the time before; otherwise they have their defaults.
   case setAside(path: String, reason: String, usesPrevious: Bool)
-  /// It cannot be read now; the first save sets it aside, so that it is not lost.
+  /// It cannot be read now; the first save, if the process may save, sets it aside, so that it is not lost.
   case unreadable(reason: String)
   /// What stands at the place is not this program's or version's; it is left alone, and nothing is saved.
   case leftAlone(reason: String)

@@ -111,6 +111,7 @@ extension SavedState: StateKeeper {
   /// Reads the state or, if it is missing or damaged, the generation before.
   private func find() -> Found {
     var damage: (path: String, reason: String)?
+    var unread: String?
     for generation in StateGeneration.allCases {
       let reason: String
       do {
@@ -131,11 +132,13 @@ extension SavedState: StateKeeper {
       // A process that only reads leaves everything as it is.
       guard obstacle == nil else {
         report(.notRead(path: generation == .current ? "saved-state" : "saved-state.previous", reason: reason))
+        unread = unread ?? reason
         continue
       }
       let path = setAside(generation, as: .damaged, because: reason)
       damage = damage ?? (path, reason)
     }
+    if let unread { return .damaged(.unreadable(reason: unread)) }
     return damage.map { .damaged(.setAside(path: $0.path, reason: $0.reason, usesPrevious: false)) } ?? .nothing
   }
 

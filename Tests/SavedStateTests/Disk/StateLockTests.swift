@@ -88,6 +88,15 @@ import Testing
     #expect(second.number == 1 && !second.errors.isEmpty)
     #expect(text(of: directory.file("saved-state")) == "damage")
     await second.end()
+    try directory.keep(current: Array("damage".utf8), previous: Array("damage".utf8))
+    let third = try await Life.launched(in: directory.path, SystemFiles(), Self.reading)
+    guard case .unreadable = third.outcome else {
+      Issue.record("\(String(describing: third.outcome))")
+      return
+    }
+    #expect(third.errors.count == 2)
+    #expect(text(of: directory.file("saved-state")) == "damage")
+    await third.end()
     await first.end()
   }
 
