@@ -112,7 +112,7 @@ import Scheduling
     let work = SaveJob.Work(
       program: program, storage: storage, sessions: state.contents.sessions, contents: state.contents,
       mustWrite: true, delayed: state.delayed, hasCheckedPrevious: state.hasCheckedPrevious)
-    SaveJob(work).perform()
+    if let failure = SaveJob(work).perform().failure { state.report(failure) }
   }
 
   func processDidEnd() {

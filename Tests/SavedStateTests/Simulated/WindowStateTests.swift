@@ -1,6 +1,8 @@
 import AppLifecycle
 import AppLifecycleTesting
+import PubSub
 import SavedState
+import Scheduling
 import TestTraits
 import Testing
 
@@ -127,6 +129,20 @@ import Testing
     try await system.play("launch; scene:open:b; do:type-b; slow:sceneDidEnterBackground:6s; scene:close:b")
     #expect(system.application.state == .notRunning)
     #expect(system.stateStorage.present == nil)
+  }
+
+  @Test("a window that is closed too late, and whose values cannot be removed, is reported") func keptByFullDisk()
+    async throws
+  {
+    let errors = Guarded<[SavedStateError]>([])
+    let system = Notebook.system()
+    let subscription = system.bus.subscribe(to: EventBus.HandlerFailure.self) { failure in
+      if let error = failure.error as? SavedStateError { errors.withLock { $0.append(error) } }
+    }
+    try await system.play("launch; scene:open:b; do:type-b; wait:30s")
+    try await system.play("fail:save; slow:sceneDidEnterBackground:6s; scene:close:b")
+    #expect(errors.withLock(\.self) == [.notWritten(path: "saved-state", reason: "No space left on device")])
+    subscription.cancel()
   }
 
   @Test("a window that is closed during a save leaves nothing behind") func closedDuringSave() async throws {
