@@ -57,7 +57,7 @@ extension StateFiles {
   /// A process that could not take the lock as it began tries again: the disk may have room by now. It takes no other state than the one
   /// that it has restored. It then changes nothing if another process has saved that state since this one has last seen it.
   func holdLock() throws(StateStorageError) {
-    let (path, lock, crashLine, isClosed) = state.withLock { ($0.path, $0.lock, $0.crashLine, $0.isClosed) }
+    let (path, lock, isClosed) = state.withLock { ($0.path, $0.lock, $0.isClosed) }
     if files.isForked { throw StateStorageError(place: path, reason: "the process that keeps it is this one's parent") }
     if isClosed { throw StateStorageError(place: path, reason: "the process has ended") }
     if let lock, try isStanding(lock, at: "\(path).lock") { return }
@@ -69,9 +69,12 @@ extension StateFiles {
       files.close(new)
       throw error
     }
-    state.withLock { state in
+    // Only now: the process may have settled meanwhile.
+    let crashLine = state.withLock { state in
+      defer { state.crashLine = nil }
       if let lock { state.lost.append(lock) }
-      (state.lock, state.hasOldMarks, state.crashLine) = (new, true, nil)
+      (state.lock, state.hasOldMarks) = (new, true)
+      return state.crashLine
     }
     clearMarks()
     guard let crashLine else { return }

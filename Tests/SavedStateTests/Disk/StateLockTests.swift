@@ -216,6 +216,23 @@ import Testing
     #expect(bytes(of: directory.file("saved-state")) == (try Life.file(1)))
   }
 
+  /// Another file may have the slot as soon as its watch has ended.
+  @Test func `a process that settles while a save takes a new lock ends its watch for a crash once`() throws {
+    let storage = Storage()
+    let files = FaultyFiles { call in
+      if call.name == "open" { storage.files?.note(.settled) }
+      return .works
+    }
+    let saved = StateFiles(in: directory.path, .init(), files: files)
+    _ = try saved.open()
+    saved.state.withLock { $0.crashLine = 7 }
+    storage.files = saved
+    try SystemFiles().remove(directory.file("saved-state.lock"))
+    try saved.replace(with: Life.file(1))
+    #expect(files.disarmed == [7])
+    saved.close()
+  }
+
   private final class Storage: @unchecked Sendable {
     var files: StateFiles?
     var directory = ""

@@ -31,6 +31,7 @@ package final class FaultyFiles: FileCalls {
     var calls: [Call] = []
     var open: [Int32: String] = [:]
     var isDead = false
+    var disarmed: [Int32] = []
     /// What the next write fails with, after one that did a part of its work.
     var pending: Int32?
   }
@@ -49,6 +50,9 @@ package final class FaultyFiles: FileCalls {
   package var isForked: Bool { system.isForked }
 
   package var calls: [Call] { state.withLock { $0.calls } }
+
+  /// The slots whose watch for a crash has ended.
+  package var disarmed: [Int32] { state.withLock { $0.disarmed } }
 
   /// Closes what is open: the process has died.
   package func die() {
@@ -194,5 +198,5 @@ package final class FaultyFiles: FileCalls {
   package func sizeLimit() -> Int64? { limit ?? system.sizeLimit() }
   // The files of a test are not those of its process.
   package func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32? { nil }
-  package func disarmCrashLine(_ slot: Int32) {}
+  package func disarmCrashLine(_ slot: Int32) { state.withLock { $0.disarmed.append(slot) } }
 }
