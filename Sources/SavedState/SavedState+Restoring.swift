@@ -190,9 +190,10 @@ extension SavedState: StateKeeper {
   /// Notes when the application has been active for long enough that a crash is not its state's fault, and saves when it resigns active.
   func followActivity(of application: Application) {
     subscriptions = [
-      application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { state, _ in state.didBecomeActive()
+      application.bus.subscribe(to: Application.DidBecomeActive.self, for: self, from: application) { state, _ in
+        state.didBecomeActive()
       },
-      application.bus.subscribe(to: Application.WillResignActive.self, for: self) { state, _ in
+      application.bus.subscribe(to: Application.WillResignActive.self, for: self, from: application) { state, _ in
         state.settling = nil
         state.saving.requestIfChanged()
       },

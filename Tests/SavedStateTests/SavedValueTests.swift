@@ -1,9 +1,10 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
-import SavedState
 import TestTraits
 import Testing
+
+@testable import SavedState
 
 /// An editor with a draft, as a client would write it.
 @MainActor private final class Editor {
@@ -47,5 +48,23 @@ extension Editor: SavedStateDelegate {
     let (system, editor) = system()
     try await system.play("launch; do:type; wait:31s; do:type; crash; launch")
     #expect(editor().draft?.value.text == "a")
+  }
+
+  @Test("what another application on the same bus does neither saves nor settles") func sharedBus() async throws {
+    let (editor, bus) = (Editor(), EventBus())
+    let application = Application(delegate: editor, bus: bus)
+    application.stateStorage = SimulatedStateStorage()
+    await application.handle(.launchInBackground)
+    let draft = try #require(editor.draft)
+    draft.value.text = "a"
+    (application.savedState.hasSettled, application.savedState.settling) = (false, nil)
+    let other = Application(delegate: Editor(), bus: bus)
+    other.stateStorage = SimulatedStateStorage()
+    await other.handle(.launch)
+    #expect(application.savedState.settling == nil)
+    await other.handle(.terminate)
+    #expect(draft.change == .changed)
+    await application.handle(.terminate)
+    #expect(draft.change == .none)
   }
 }
