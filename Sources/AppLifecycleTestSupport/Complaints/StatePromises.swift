@@ -23,8 +23,6 @@ import AppLifecycle
   /// Whether a crash explains that state is set aside.
   private let maySetAside: @MainActor () -> Bool
   private var complaints: [String] = []
-  /// The number of values that were compared with a promise.
-  private(set) var comparisons = 0
 
   init(maySetAside: @escaping @MainActor () -> Bool) { self.maySetAside = maySetAside }
 
@@ -62,7 +60,6 @@ import AppLifecycle
 
   func didFind(_ value: String, as name: StateValueName) {
     guard found.insert(name).inserted, let promise = promises[name] else { return }
-    comparisons += 1
     let isLater = taken.contains { $0.request >= promise.request && $0.values[name] == value }
     guard promise.value != value, !isLater else { return }
     let window = name.session.map { " of the window \($0)" } ?? ""
