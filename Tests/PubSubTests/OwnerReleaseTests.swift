@@ -166,4 +166,27 @@ private struct MainChange: MainActorEvent {}
     #expect(bus.endSubscriptionsOfOwners().isEmpty)
     withExtendedLifetime(held) {}
   }
+
+  private final class Log: Sendable { let numbers = Guarded<[Int]>([]) }
+
+  private final class Captured: Sendable {
+    private let number: Int
+    private let log: Log
+
+    init(_ number: Int, _ log: Log) { (self.number, self.log) = (number, log) }
+    deinit { log.numbers.withLock { $0.append(number) } }
+  }
+
+  /// The order of addresses would change from one run to the next.
+  @Test func `the handlers of an owner are released in the order of their subscriptions`() {
+    let (bus, owner, log) = (EventBus(), Owner(), Log())
+    let subjects = (0..<50).map { _ in Owner() }
+    let subscriptions = subjects.enumerated().map { number, subject in
+      let captured = Captured(number, log)
+      return bus.subscribe(to: Change.self, for: owner, from: subject) { _, _ in withExtendedLifetime(captured) {} }
+    }
+    bus.cancelSubscriptions(of: owner)
+    #expect(log.numbers.withLock(\.self) == Array(0..<50))
+    withExtendedLifetime(subscriptions) {}
+  }
 }

@@ -12,8 +12,9 @@ extension EventBus {
   /// - Parameter owner: the object that was passed as `for:`.
   /// - Complexity: linear in the number of subscriptions on the bus.
   public func cancelSubscriptions(of owner: any AnyObject & Sendable) {
-    let registrations = core.withLock { _ in core.registrations }
-    for registration in registrations where registration.owner === owner { registration.cancel() }
+    let registrations = core.withLock { _ in core.registrations }.filter { $0.owner === owner }
+    // In this order, so that what the handlers captured is released as in every other run.
+    for registration in registrations.sorted(by: { $0.id < $1.id }) { registration.cancel() }
   }
 
   /// Cancels the subscriptions of all owners, and returns the owners that this released, in the order in which they
