@@ -11,7 +11,9 @@ extension Application {
   /// long each took. So the record does not depend on the machine.
   ///
   /// Any thread may call it. `body` must not wait for anything that only the simulation can do, such as a sleep on
-  /// ``clock``.
+  /// ``clock``. It calls this method itself only in its own task or a child task: in a detached task that it awaits,
+  /// such a call waits forever. If two calls may be under way, call ``send(_:cause:)`` after them and not inside: the
+  /// inputs would have the order of the threads.
   ///
   /// - Parameter body: the work, which runs in the isolation of the caller.
   /// - Returns: what `body` returns.

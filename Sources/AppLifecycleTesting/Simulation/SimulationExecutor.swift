@@ -220,8 +220,9 @@ extension SimulationExecutor {
   /// continue in the order in which their calls began, however long each took. So the record does not depend on the
   /// machine.
   ///
-  /// - Parameter body: the work. It must not wait for anything in the simulation; it may call what any thread may call,
-  ///   such as `Application.send(_:cause:)`.
+  /// - Parameter body: the work. It must not wait for anything in the simulation, and calls this method only in its own task
+  ///   or a child task. It may call what any thread may call, such as `Application.send(_:cause:)`; such calls inside two
+  ///   works at once have the order of the threads.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, in the same order.
   public func external<Success, Failure: Error>(
