@@ -51,14 +51,17 @@ extension Editor: SavedStateDelegate {
   }
 
   @Test("what another application on the same bus does neither saves nor settles") func sharedBus() async throws {
-    let (editor, bus) = (Editor(), EventBus())
-    let application = Application(delegate: editor, bus: bus)
+    let (plan, bus) = (Probe.Plan(), EventBus())
+    // The clock is the machine's: no autosave comes while the test runs.
+    plan.configuration.autosaveInterval = .seconds(1_000_000)
+    let probe = Probe(plan)
+    let application = Application(delegate: probe, bus: bus)
     application.stateStorage = SimulatedStateStorage()
     await application.handle(.launchInBackground)
-    let draft = try #require(editor.draft)
-    draft.value.text = "a"
+    let draft = try #require(probe.draft)
+    draft.value = "a"
     (application.savedState.hasSettled, application.savedState.settling) = (false, nil)
-    let other = Application(delegate: Editor(), bus: bus)
+    let other = Application(delegate: Probe(plan), bus: bus)
     other.stateStorage = SimulatedStateStorage()
     await other.handle(.launch)
     #expect(application.savedState.settling == nil)
