@@ -73,7 +73,7 @@ let package = Package(
         .target(name: "CMosquitto", condition: .when(traits: ["MQTT"])),
       ]),
     .target(
-      name: "CMosquitto", cSettings: [.define("MQTT", .when(traits: ["MQTT"]))],
+      name: "CMosquitto", dependencies: ["CScheduling"], cSettings: [.define("MQTT", .when(traits: ["MQTT"]))],
       linkerSettings: [.linkedLibrary("mosquitto", .when(traits: ["MQTT"]))]),
     // The one library that links all of Foundation. A program that contains it runs Foundation's run loop (MainLoop).
     .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub", "Scheduling"]),

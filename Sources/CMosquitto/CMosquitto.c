@@ -1,5 +1,6 @@
 #if defined(MQTT)
 #include "CMosquitto.h"
+#include "CScheduling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -321,7 +322,7 @@ static int serve(mqtt_connection *connection) {
   return connection->is_leaving ? MOSQ_ERR_SUCCESS : error;
 }
 
-static void *run(void *argument) {
+static void run(void *argument) {
   mqtt_connection *connection = argument;
   int error = serve(connection);
   if (error != relieved) {
@@ -331,23 +332,10 @@ static void *run(void *argument) {
   }
   if (atomic_fetch_sub(&connection->threads, 1) == 1) connection->events.release(connection->events.context);
   mqtt_release(connection);
-  return NULL;
 }
 
-// Starts a thread that takes no signals: the program's own threads do. Except those of a fault, for which crash handlers stand, and the
-// one of a profiler: handlers of the program run there, too.
-static int start(mqtt_connection *connection) {
-  static const int open[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF};
-  sigset_t blocked, former;
-  sigfillset(&blocked);
-  for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
-  pthread_sigmask(SIG_SETMASK, &blocked, &former);
-  pthread_t thread;
-  int error = pthread_create(&thread, NULL, run, connection);
-  pthread_sigmask(SIG_SETMASK, &former, NULL);
-  if (error == 0) pthread_detach(thread);
-  return error;
-}
+// Starts a thread that takes no signals: the program's own threads do. Returns 0, or an error of the system.
+static int start(mqtt_connection *connection) { return scheduling_thread_start(NULL, run, connection) ? 0 : EAGAIN; }
 
 static int configure(struct mosquitto *client, const mqtt_options *options) {
   int error = mosquitto_threaded_set(client, true);

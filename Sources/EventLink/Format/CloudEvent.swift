@@ -109,11 +109,7 @@ extension CloudEvent {
   static func number(_ text: String) -> Int? { Int(text).flatMap { (0..<Int.max / 2).contains($0) ? $0 : nil } }
 
   /// Encodes the data of an event.
-  static func data(of event: some Encodable) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(event))
-  }
+  static func data(of event: some Encodable) throws -> [UInt8] { Array(try event.encodedJSON()) }
 
   /// Decodes the data of a payload that is such an event.
   static func data<Value: Decodable>(of payload: [UInt8], as type: Value.Type) throws(LinkFormatError) -> Value {
