@@ -207,10 +207,10 @@ import Testing
       began.settle(true)
     }
     // In the turn after the acquire, which makes the loop's task, and before that task.
-    let leaving = application.queue(.home, cause: "home")
+    let leaving = TaskStarter().startOnMainActor { _ = await application.handle(.home) }
     await TaskStarter().startOnMainActor {}.value
     gate.settle(true)
-    _ = await leaving.value
+    await leaving.value
     #expect(takeLines() == [] && application.state == .background)
     await application.handle(.open)
     _ = await began.value
