@@ -39,25 +39,6 @@ import Testing
     #expect(delegate.wasCancelled == [false])
   }
 
-  @Test func `a caller that is cancelled during its transition cancels none of its calls`() async {
-    let delegate = LastDelegate()
-    let application = Application(delegate: delegate, clock: StillClock())
-    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
-    let (begins, began) = AsyncStream.makeStream(of: Void.self)
-    let subscription = application.bus.receive(Application.DidEnterBackground.self) { _ async in
-      began.yield()
-      for await _ in gate { break }
-    }
-    await application.handle(.launch)
-    let end = Task { await application.handle(.shutDown) }
-    for await _ in begins { break }
-    end.cancel()
-    opener.yield()
-    let report = await end.value
-    #expect(delegate.wasCancelled == [false] && report.to == .notRunning)
-    subscription.cancel()
-  }
-
   @Test func `operations that do not suspend are over when the caller goes on`() {
     let workshop = Workshop()
     workshop.queue?.holdBack()

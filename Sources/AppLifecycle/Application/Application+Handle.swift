@@ -74,24 +74,15 @@ extension Application {
     }
     // The input `terminate` may have to wait for the delegate's answer, so it always goes through the queue.
     if !asks, canTakeTurn, inbox.beginOwnTurn() {
-      if !pending.mayAwaitTearDown { return await takeTurn(pending) }
-      // Cancelling the caller must not cancel what follows the tear-down. The task begins here, without a switch.
-      let answer = OneShot<TransitionReport>()
-      let turn: @Sendable @MainActor () async -> Void = { answer.settle(await self.takeTurn(pending)) }
-      if tasks.startImmediately(turn) == nil { tasks.startOnMainActor(turn) }
-      return await tasks.waitOnMainActor { await answer.value }
+      await wake(for: pending)
+      let report = await TransitionRun(pending, of: self).perform()
+      inbox.endOwnTurn(for: self)
+      return report
     }
     var pending = pending
     pending.wait = wait
     let answer = queue(pending)
     return await tasks.waitOnMainActor { await answer.value }
-  }
-
-  private func takeTurn(_ pending: PendingInput) async -> TransitionReport {
-    await wake(for: pending)
-    let report = await TransitionRun(pending, of: self).perform()
-    inbox.endOwnTurn(for: self)
-    return report
   }
 
   /// Queues an input and returns at once; its outcome follows.
@@ -126,7 +117,7 @@ extension Application {
     inbox.add(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))), for: self)
   }
 
-  /// Whether a transition may run at once: the current task is not cancelled, or the handlers' work would count as
+  /// Whether a transition may run in the current task: the task is not cancelled, or the handlers' work would count as
   /// cancelled, too; it belongs to no handler, not even one that has returned; no observer is being called; and no
   /// simulation must run the transition on its own executor.
   private var canTakeTurn: Bool {

@@ -18,12 +18,6 @@ struct PendingInput: Sendable {
   /// The answered question that this end follows; this end answers the senders of all inputs of the question.
   var question: TerminationQuestion?
 
-  /// Whether its transition may wait for a tear-down.
-  var mayAwaitTearDown: Bool {
-    if case .system(.closeScene) = input { return true }
-    return !input.traits.isDisjoint(with: [.endsProcess, .leavesForeground])
-  }
-
   /// Answers the sender.
   ///
   /// The wait ends here, not when the sender resumes: another transition may begin before that.
