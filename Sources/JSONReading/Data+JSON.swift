@@ -46,12 +46,28 @@ extension Encodable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let json = try encoder.encode(self)
     // Foundation throws for `Double.nan`, and writes `Decimal.nan` as a word that its decoder refuses. A text may have that word.
-    let hasNaN = (json + [0]).withUnsafeBytes { strstr($0.bindMemory(to: CChar.self).baseAddress!, "NaN") != nil }
-    if hasNaN, (try? json.decodedJSON(as: AnyJSON.self)) == nil {
+    if json.hasNaN, (try? json.decodedJSON(as: AnyJSON.self)) == nil {
       throw EncodingError.invalidValue(
         self, EncodingError.Context(codingPath: [], debugDescription: "Unable to encode Decimal.nan in JSON."))
     }
     return json
+  }
+}
+
+extension Data {
+  /// Whether the word is among the bytes.
+  ///
+  /// They are not copied for that: events are sent often, and saved values are large.
+  fileprivate var hasNaN: Bool {
+    withUnsafeBytes { bytes in
+      var rest = bytes
+      while let base = rest.baseAddress, let found = memchr(base, Int32(UInt8(ascii: "N")), rest.count) {
+        rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - base)...])
+        if rest.starts(with: "NaN".utf8) { return true }
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+      }
+      return false
+    }
   }
 }
 

@@ -22,6 +22,13 @@ import Testing
     #expect(calls.withLock { $0 } == 1)
   }
 
+  @Test func `One drawing waits at a time`() {
+    let backlog = InputBacklog {}
+    #expect(backlog.addDisplay() && !backlog.addDisplay() && !backlog.addDisplay())
+    backlog.removeDisplay()
+    #expect(backlog.addDisplay())
+  }
+
   @Test func `An event costs its bytes, its keys and the text of its pastes`() {
     let empty = InputBacklog.cost(of: [], [])
     #expect(empty == InputBacklog.eventCost)
