@@ -118,4 +118,25 @@ import Testing
       #expect(try decode(Array(foreign.utf8)).id == 6)
     }
   }
+
+  @Test(arguments: ["ticks", #"a"b\c#0","\u{1}\u{7F}é"#, #""sequence":"0"#, #"\"#])
+  func `an envelope holds the same bytes as an event that is written alone`(topic: String) {
+    for (type, mediaType) in [("Tick", nil), (#""sequence":"0""#, "text/plain"), ("é", #"a"b"#)] {
+      let envelope = Envelope(topic: topic, source: "here", type: type, mediaType: mediaType)
+      for number in [0, 7, 1_000_000, .max / 2] {
+        let data = Array("\(number)".utf8)
+        let event = CloudEvent(id: LinkMachine.id(number, on: topic), source: "here", type: type, number: number)
+        #expect(envelope.message(number, with: data) == event.encoded(with: data, mediaType: mediaType))
+      }
+    }
+  }
+
+  @Test func `the texts of the event before it do not change an event`() throws {
+    let events = ["a", "ab", "é"].flatMap { source in
+      ["T", "", "Type"].map { CloudEvent(id: "1", source: source, type: $0, number: 1) }
+    }
+    for former in events {
+      for event in events where !event.type.isEmpty { #expect(try CloudEvent(event.encoded(), after: former) == event) }
+    }
+  }
 }

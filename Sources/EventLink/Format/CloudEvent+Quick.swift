@@ -15,11 +15,14 @@ struct QuickReading {
   private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
   /// Reads an event; nil if it is written in another way.
-  static func read(_ payload: [UInt8]) -> CloudEvent? {
+  ///
+  /// What is the same in the former event is taken from there: to make texts of bytes takes the most time.
+  static func read(_ payload: [UInt8], after former: CloudEvent? = nil) -> CloudEvent? {
     payload.withUnsafeBytes { bytes in
       var reading = QuickReading(bytes)
-      guard let places = reading.places(), let id = reading.text(places.id), let source = reading.text(places.source),
-        let type = reading.text(places.type), !id.isEmpty, !source.isEmpty, !type.isEmpty,
+      guard let places = reading.places(), let id = reading.text(places.id),
+        let source = reading.text(places.source, or: former?.source),
+        let type = reading.text(places.type, or: former?.type), !id.isEmpty, !source.isEmpty, !type.isEmpty,
         id.utf8.count + source.utf8.count + type.utf8.count <= 1_024
       else { return nil }
       var event = CloudEvent(id: id, source: source, type: type)
@@ -65,13 +68,21 @@ struct QuickReading {
     return true
   }
 
-  /// The text at a place; nil if it is not UTF-8.
-  private func text(_ place: Range<Int>) -> String? {
+  /// The text at a place, or a former one that is the same; nil if it is not UTF-8.
+  private func text(_ place: Range<Int>, or former: String? = nil) -> String? {
+    if let former, isText(at: place, former) { return former }
     // Not `String(validating:as:)`, which looks the types of its argument up at each call. Where this repairs text, the bytes differ.
     let bytes = UnsafeRawBufferPointer(rebasing: bytes[place])
     var text = String(decoding: bytes, as: UTF8.self)
     let isSame = text.withUTF8 { $0.count == bytes.count && $0.elementsEqual(bytes) }
     return isSame ? text : nil
+  }
+
+  private func isText(at place: Range<Int>, _ text: String) -> Bool {
+    text.utf8.withContiguousStorageIfAvailable { text in
+      guard text.count == place.count, let text = text.baseAddress, let bytes = bytes.baseAddress else { return false }
+      return memcmp(text, bytes + place.lowerBound, place.count) == 0
+    } ?? false
   }
 
   /// The place of a string in quotes without escapes and control characters.

@@ -164,13 +164,4 @@ extension LinkHub {
       return receivers
     }
   }
-
-  /// The receivers of a message: those whose type has the event's name; if there are none, each whose type it may be.
-  func receivers(of payload: [UInt8], on topic: String) -> [Receiver] {
-    let receivers = receivers(of: topic)
-    if receivers.count == 1, receivers[0].type != nil { return receivers }
-    let name = (try? CloudEvent(payload))?.type
-    let named = receivers.filter { $0.name == name }
-    return named.isEmpty ? receivers.filter { $0.type != nil } : named
-  }
 }

@@ -21,6 +21,8 @@ extension LinkHub {
     ///
     /// It is retained slowly, as there are weak references to it.
     var found: (number: LinkMachine.LinkID, link: EventLink?)?
+    /// The receivers that were looked up last.
+    var receivers: (topic: String, all: [Receiver])?
   }
 
   /// Serves the inbox until it is empty: on the thread of a connection if it has nothing else to do, else in a task.
@@ -72,7 +74,7 @@ extension LinkHub {
           send(message, number, by: lane, &agenda)
           continue
         }
-        if let step = perform(output) { return step }
+        if let step = perform(output, &agenda) { return step }
         if isLate { return {} }
       } else if let step = agenda.next.take() {
         return step
@@ -154,7 +156,7 @@ extension LinkHub {
       decide(&agenda) { $0.didAcknowledge(numbers, by: lane) }
     case .transport(.received(let message), let lane, let connection):
       guard link(lane, &agenda)?.isConnection(connection) == true else { return }
-      let receivers = receivers(of: message.payload, on: message.topic)
+      let receivers = receivers(of: message.payload, on: message.topic, &agenda)
       let (isSticky, isReceived) = (receivers.contains(where: \.isSticky), !receivers.isEmpty)
       decide(&agenda) { $0.receive(message, isSticky: isSticky, isReceived: isReceived, by: lane, at: now) }
     case .transport(.closed(let reason), let lane, let connection):
@@ -173,10 +175,10 @@ extension LinkHub {
     agenda.outputs = outputs[...]
   }
 
-  private func perform(_ output: LinkMachine.Output) -> Step? {
+  private func perform(_ output: LinkMachine.Output, _ agenda: inout Agenda) -> Step? {
     switch output {
     case .send: preconditionFailure("messages are sent in rows")
-    case .post(let topic, let payload): return post(payload, from: topic)
+    case .post(let topic, let payload): return post(payload, from: topic, &agenda)
     case .removeLatest(let topic, let type):
       let receivers = receivers(of: topic)
       let named = receivers.filter { $0.name == type }
@@ -194,9 +196,9 @@ extension LinkHub {
     return nil
   }
 
-  private func post(_ payload: [UInt8], from topic: String) -> Step? {
+  private func post(_ payload: [UInt8], from topic: String, _ agenda: inout Agenda) -> Step? {
     var steps: [Step] = []
-    for receiver in receivers(of: payload, on: topic) {
+    for receiver in receivers(of: payload, on: topic, &agenda) {
       do throws(LinkFormatError) {
         if let step = try receiver.post(bus, payload, topic) { steps.append(step) }
       } catch {
@@ -218,6 +220,16 @@ extension LinkHub {
     let link = link(lane)
     agenda.found = (lane, link)
     return link
+  }
+
+  /// The receivers of a message: those whose type has the event's name; if there are none, each whose type it may be.
+  private func receivers(of payload: [UInt8], on topic: String, _ agenda: inout Agenda) -> [Receiver] {
+    if agenda.receivers?.topic != topic { agenda.receivers = (topic, self.receivers(of: topic)) }
+    let receivers = agenda.receivers?.all ?? []
+    if receivers.count == 1, receivers[0].type != nil { return receivers }
+    let name = (try? CloudEvent(payload))?.type
+    let named = receivers.filter { $0.name == name }
+    return named.isEmpty ? receivers.filter { $0.type != nil } : named
   }
 
   private func report<E: BusEvent>(of lane: LinkMachine.LinkID, _ event: (EventLink) -> E) {

@@ -88,9 +88,10 @@ extension LinkMachine {
       return outputs.append(.rejected(topic: message.topic.cut(toScalars: 100), reason: "its topic is too long"))
     }
     let event: CloudEvent
-    do throws(LinkFormatError) { event = try CloudEvent(message.payload) } catch {
+    do throws(LinkFormatError) { event = try CloudEvent(message.payload, after: former) } catch {
       return reject(message, error.description)
     }
+    former = event
     let isSticky = isSticky || event.type == Announcement.type
     if event.source == origin { return didHearOwn(event, message, isSticky: isSticky, by: link) }
     if message.topic == requests {

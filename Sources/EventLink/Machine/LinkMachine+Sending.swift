@@ -6,7 +6,10 @@ extension LinkMachine {
     _ name: String, type: String, quality: LinkQuality, isSticky: Bool, mediaType: String? = nil
   ) -> TopicID {
     if let known = topics.firstIndex(where: { $0.name == name }) { return known }
-    topics.append(OutgoingTopic(name: name, type: type, quality: quality, isSticky: isSticky, mediaType: mediaType))
+    topics.append(
+      OutgoingTopic(
+        name: name, type: type, quality: quality, isSticky: isSticky,
+        envelope: Envelope(topic: name, source: origin, type: type, mediaType: mediaType)))
     return topics.count - 1
   }
 
@@ -342,10 +345,9 @@ extension LinkMachine {
   private func message(at place: Int, of topic: TopicID) -> LinkMessage {
     let (number, content) = topics[topic].kept[place]
     let name = topics[topic].name
-    let event = CloudEvent(id: Self.id(number, on: name), source: origin, type: topics[topic].type, number: number)
     let payload: [UInt8]
     switch content {
-    case .data(let data): payload = event.encoded(with: data, mediaType: topics[topic].mediaType)
+    case .data(let data): payload = topics[topic].envelope.message(number, with: data)
     case .removal: payload = []
     case .lost: return gapMessage((place == 0 ? 1 : topics[topic].kept[place - 1].number + 1)...number, on: topic)
     }

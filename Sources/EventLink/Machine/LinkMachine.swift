@@ -47,6 +47,8 @@ struct LinkMachine: Sendable {
   var heldBytes = 0
   /// The earliest time at which ``timeDidPass(_:)`` may have something to do; nil if there is none.
   var deadline: Duration?
+  /// The event that was read last.
+  var former: CloudEvent?
   /// The events without a number, of foreign programs, that have been posted.
   var foreign = Recent<EventIdentity, Bool>(limit: 10_000)
   /// What the bus has as the latest event of each sticky topic.
@@ -158,8 +160,7 @@ struct OutgoingTopic: Sendable {
   let type: String
   let quality: LinkQuality
   let isSticky: Bool
-  /// The media type of the events' data; nil for JSON.
-  let mediaType: String?
+  let envelope: Envelope
   /// The number of the latest event.
   var last = 0
   /// The latest events, in order.

@@ -9,10 +9,10 @@ private let window = 500
 extension Section {
   /// Events as fast as the receiver takes them, counted there.
   @MainActor static func throughput(_ pairs: Pairs, _ isQuick: Bool) -> Section {
-    let count = isQuick ? 5_000 : 20_000
+    let count = 5_000
     return Section(
       name: "throughput", title: "Through the broker, at most \(window) on their way, events a second",
-      rounds: isQuick ? 3 : 15, judgements: LinkQuality.allCases.map { ratio(row($0), .atLeast, 0.8) },
+      rounds: isQuick ? 3 : 61, judgements: LinkQuality.allCases.map { ratio(row($0), .atLeast, 0.8) },
       note: spread
     ) {
       pairs.all.map { pair in
@@ -44,10 +44,10 @@ extension Section {
 
   /// One event at a time, from its post until the receiver has it.
   @MainActor static func latency(_ pairs: Pairs, _ isQuick: Bool) -> Section {
-    let count = isQuick ? 100 : 500
+    let count = 100
     return Section(
       name: "latency", title: "One event at a time, from the post until it has arrived, µs by the clock, medians",
-      rounds: isQuick ? 3 : 15, judgements: LinkQuality.allCases.map { ratio(row($0), .atMost, 1.3) },
+      rounds: isQuick ? 3 : 101, judgements: LinkQuality.allCases.map { ratio(row($0), .atMost, 1.3) },
       note: spread
     ) {
       pairs.all.map { pair in
