@@ -7,13 +7,13 @@
 #include <mosquitto.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -35,7 +35,11 @@ struct mqtt_connection {
   // What the thread runs as soon as it has read what there is; it takes none before the broker has accepted it, nor as it ends.
   void *job;
   bool takes_jobs;
-  // Readable when the thread has something to write, or is to end; `is_woken` spares further writes until the thread has read it.
+  // What the thread waits for: the socket, `watched` for `watched_events`, and `wake`.
+  int poll;
+  int watched;
+  uint32_t watched_events;
+  // Written when the thread has something to write, or is to end; `is_woken` spares further writes until the thread has seen it.
   int wake;
   atomic_bool is_woken;
   // The packets that were queued since the last were written.
@@ -51,6 +55,8 @@ struct mqtt_connection {
   bool is_accepted;
   // Whether nothing is written or reported any more.
   bool is_over;
+  // Whether a write may have failed; the signal of it may wait for a thread that has it blocked.
+  atomic_bool may_have_failed;
   // Whether the thread has said farewell. The library closes its descriptor as soon as it has written the last packet; `remaining` is
   // another one for the same socket, or -1.
   bool is_leaving;
@@ -140,6 +146,7 @@ void mqtt_release(mqtt_connection *connection) {
   pthread_mutex_destroy(&connection->access);
   pthread_mutex_destroy(&connection->duty);
   close(connection->wake);
+  close(connection->poll);
   free(connection->host);
   free(connection);
 }
@@ -150,17 +157,29 @@ static void wake(mqtt_connection *connection) {
   (void)!write(connection->wake, &one, sizeof one);
 }
 
+static bool watch(mqtt_connection *connection, int socket, uint32_t events) {
+  int former = connection->watched;
+  if (socket == former && events == connection->watched_events) return true;
+  if (former >= 0 && socket != former) epoll_ctl(connection->poll, EPOLL_CTL_DEL, former, NULL);
+  connection->watched = socket;
+  connection->watched_events = events;
+  struct epoll_event event = {.events = events, .data.fd = socket};
+  return epoll_ctl(connection->poll, socket == former ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) == 0;
+}
+
 // Waits until a socket is ready or another thread wakes this one; returns the socket's events, or -1 and an errno.
-static int wait_for(mqtt_connection *connection, int socket, short events, int milliseconds) {
-  struct pollfd files[2] = {{.fd = socket, .events = events}, {.fd = connection->wake, .events = POLLIN}};
-  if (poll(files, 2, milliseconds) < 0) return errno == EINTR ? 0 : -1;
-  if (files[1].revents != 0) {
-    uint64_t count;
-    (void)!read(connection->wake, &count, sizeof count);
+static int wait_for(mqtt_connection *connection, int socket, uint32_t events, int milliseconds) {
+  struct epoll_event ready[2];
+  if (!watch(connection, socket, events)) return -1;
+  int count = epoll_wait(connection->poll, ready, 2, milliseconds);
+  if (count < 0) return errno == EINTR ? 0 : -1;
+  int found = 0;
+  for (int place = 0; place < count; place++) {
     // From here on other threads wake it again. What they have queued before is seen by the look that follows.
-    atomic_exchange(&connection->is_woken, false);
+    if (ready[place].data.fd == connection->wake) atomic_exchange(&connection->is_woken, false);
+    else found |= (int)ready[place].events;
   }
-  return files[0].revents;
+  return found;
 }
 
 static void set_cork(int socket, int is_on) { setsockopt(socket, IPPROTO_TCP, TCP_CORK, &is_on, sizeof is_on); }
@@ -176,7 +195,7 @@ static int write_all(mqtt_connection *connection) {
   return error;
 }
 
-// Reads until nothing is left, also of what TLS has decrypted, which poll does not see. `has_more` says that it stopped before: what comes
+// Reads until nothing is left, also of what TLS has decrypted, which the socket does not show. `has_more` says that it stopped before: what comes
 // after a pause is handed on before it looks for more.
 //
 // The library itself stops where errno is EAGAIN after a packet, also if a callback has left it so.
@@ -203,16 +222,35 @@ static void drain(mqtt_connection *connection, int socket) {
   char bytes[4096];
   shutdown(socket, SHUT_WR);
   while (atomic_load(&connection->end) != 2) {
-    if (wait_for(connection, socket, POLLIN, -1) < 0) break;
+    if (wait_for(connection, socket, EPOLLIN, -1) < 0) break;
     ssize_t count = recv(socket, bytes, sizeof bytes, MSG_DONTWAIT);
     if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) break;
   }
   close(socket);
 }
 
+// The connection whose job runs on this thread, as long as no code of the program has run: the thread still blocks SIGPIPE.
+static _Thread_local mqtt_connection *running;
+
+static sigset_t only_pipe(void) {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  return pipe;
+}
+
+void mqtt_enter_program(void) {
+  if (running == NULL) return;
+  sigset_t pipe = only_pipe();
+  struct timespec none = {0, 0};
+  if (atomic_load(&running->may_have_failed)) sigtimedwait(&pipe, NULL, &none);
+  pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
+  running = NULL;
+}
+
 // Runs the job, if there is one; returns false if another thread has taken over meanwhile. `access` is held before and,
 // unless that has happened, after.
-static bool run_job(mqtt_connection *connection, bool may_have_failed) {
+static bool run_job(mqtt_connection *connection) {
   pthread_mutex_lock(&connection->duty);
   void *job = connection->job;
   connection->job = NULL;
@@ -223,15 +261,11 @@ static bool run_job(mqtt_connection *connection, bool may_have_failed) {
   pthread_mutex_unlock(&connection->access);
   // An order to end that came before could not relieve this thread yet.
   if (atomic_load(&connection->end) != 0) mqtt_relieve(connection);
-  // The job has SIGPIPE as the program's other threads have it; the thread blocks the signal for the library's writes.
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  struct timespec none = {0, 0};
-  if (may_have_failed) sigtimedwait(&pipe, NULL, &none);
-  pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
+  running = connection;
   connection->events.run(connection->events.context, job);
-  pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+  sigset_t pipe = only_pipe();
+  if (running == NULL) pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+  running = NULL;
   pthread_mutex_lock(&connection->duty);
   bool serves = connection->server == number;
   if (serves) connection->runs_job = false;
@@ -246,6 +280,7 @@ enum { relieved = 1000 };
 // Notes an error of the library, right after it: the process's errno belongs to MOSQ_ERR_ERRNO.
 static void note_error(mqtt_connection *connection, int error) {
   if (error == MOSQ_ERR_SUCCESS) return;
+  atomic_store(&connection->may_have_failed, true);
   if (error == MOSQ_ERR_ERRNO) note(connection, strerror(errno));
   if (error == MOSQ_ERR_TLS && connection->detail[0] != 0) {
     char text[sizeof connection->reason];
@@ -285,7 +320,9 @@ static int serve(mqtt_connection *connection) {
     }
     // While TLS is agreed upon, the library has something to write and cannot.
     bool may_write = (connection->is_accepted || !connection->has_tls) && mosquitto_want_write(client);
-    short events = (short)((connection->is_leaving ? 0 : POLLIN) | (may_write ? POLLOUT : 0));
+    uint32_t events = (connection->is_leaving ? 0 : EPOLLIN) | (may_write ? EPOLLOUT : 0);
+    // It stays when the library closes its own.
+    if (connection->remaining >= 0) socket = connection->remaining;
     pthread_mutex_unlock(&connection->access);
     // The library looks at its timers each second.
     int ready = wait_for(connection, socket, events, has_more && !connection->is_leaving ? 0 : 1000);
@@ -294,19 +331,19 @@ static int serve(mqtt_connection *connection) {
       error = MOSQ_ERR_ERRNO;
       break;
     }
-    // Only of TLS there may be more than poll sees.
+    // Only of TLS there may be more than the socket shows.
     if (ready == 0 && !connection->has_tls) has_more = false;
-    if (!connection->is_leaving && (has_more || (ready & (POLLIN | POLLERR | POLLHUP)) != 0)) {
+    if (!connection->is_leaving && (has_more || (ready & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0)) {
       reading = connection;
       error = read_all(connection, &has_more);
       reading = NULL;
       note_error(connection, error);
     }
     // Before the acknowledgements are written: an event that is alone arrives sooner.
-    if (!run_job(connection, error != MOSQ_ERR_SUCCESS)) return relieved;
+    if (!run_job(connection)) return relieved;
     // The library takes the end of a connection for a pause, as long as TLS is being agreed upon.
     bool may_be_paused = connection->is_accepted && !connection->is_leaving;
-    if (error == MOSQ_ERR_SUCCESS && !may_be_paused && (ready & (POLLERR | POLLHUP)) != 0) error = MOSQ_ERR_CONN_LOST;
+    if (error == MOSQ_ERR_SUCCESS && !may_be_paused && (ready & (EPOLLERR | EPOLLHUP)) != 0) error = MOSQ_ERR_CONN_LOST;
     // It may have a ping to write.
     if (error == MOSQ_ERR_SUCCESS) error = mosquitto_loop_misc(client);
     if (error == MOSQ_ERR_SUCCESS && mosquitto_want_write(client)) error = write_all(connection);
@@ -367,9 +404,13 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   sigaction(SIGPIPE, NULL, &former);
   connection->client = mosquitto_new(NULL, true, connection);
   sigaction(SIGPIPE, &former, NULL);
+  connection->watched = -1;
   connection->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  connection->poll = epoll_create1(EPOLL_CLOEXEC);
+  // By edges, each write wakes the thread once, which need not read the number.
+  struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = connection->wake};
   // An error of the system, which the library does not know.
-  int failure = connection->wake < 0 ? errno : 0;
+  int failure = epoll_ctl(connection->poll, EPOLL_CTL_ADD, connection->wake, &event) < 0 ? errno : 0;
   connection->host = strdup(options->host);
   connection->port = options->port;
   pthread_mutex_init(&connection->access, NULL);
@@ -414,22 +455,23 @@ int mqtt_publish(
 
 void mqtt_flush(mqtt_connection *connection) {
   if (pthread_mutex_trylock(&connection->access) != 0) return wake(connection);
-  // The library's thread has SIGPIPE blocked; this one is the program's.
-  sigset_t pipe, former;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe, &former);
+  // The library's thread has SIGPIPE blocked; this one may be the program's.
+  bool is_blocked = running != NULL;
+  sigset_t pipe = only_pipe(), former = pipe;
+  if (!is_blocked) pthread_sigmask(SIG_BLOCK, &pipe, &former);
   int error = connection->is_over ? MOSQ_ERR_SUCCESS : write_all(connection);
   // The thread finds no socket, and no reason any more.
   note_error(connection, error);
   bool has_more = mosquitto_want_write(connection->client);
   // While the client disconnects, the library does not report an error.
   bool may_have_failed = error != MOSQ_ERR_SUCCESS || mosquitto_socket(connection->client) < 0;
-  // The connection's own thread has it blocked, unless it runs a job.
   if (!sigismember(&former, SIGPIPE)) {
     struct timespec none = {0, 0};
     if (may_have_failed) sigtimedwait(&pipe, NULL, &none);
     pthread_sigmask(SIG_SETMASK, &former, NULL);
+  } else if (may_have_failed && is_blocked) {
+    // The job may be that of another connection.
+    atomic_store(&running->may_have_failed, true);
   }
   pthread_mutex_unlock(&connection->access);
   if (error != MOSQ_ERR_SUCCESS || has_more) wake(connection);

@@ -124,8 +124,8 @@ extension EventLink {
       topics.append(herald.number)
       self.herald = herald
       if !filters.contains(topic) { filters.append(topic) }
-      hub.hearAnnouncements(on: filter) { [weak hub, weak herald] announcement, _, _ in
-        guard let announcement, let hub, let herald, herald.isOutdated(announcement) else { return }
+      hub.hearAnnouncements(on: filter) { [hub, weak herald] announcement, _, _ in
+        guard let announcement, let herald, herald.isOutdated(announcement) else { return }
         herald.announceAgain(hub)
       }
     }

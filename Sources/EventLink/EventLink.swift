@@ -58,7 +58,8 @@ public final class EventLink: Sendable {
   }
 
   let transport: any LinkTransport
-  let hub: LinkHub
+  var hub: LinkHub { share.hub }
+  private let share: LinkHub.Share
   private let filters: [String]
   let herald: Herald?
   private let fleets: [Fleet]
@@ -87,8 +88,9 @@ public final class EventLink: Sendable {
     let most = 1_000_000_000
     (limits.waiting, limits.kept) = (min(max(options.waiting, 1), most), min(max(options.kept, 0), most))
     limits.patience = min(max(options.patience, .seconds(1)), .seconds(most))
-    hub = LinkHub.of(application, limits: limits)
+    share = LinkHub.of(application, limits: limits)
     self.transport = transport
+    let hub = share.hub
     var declarations = Declarations(hub)
     try declare(&declarations)
     filters = declarations.filters + [LinkMachine.requestTopic(of: hub.origin)]

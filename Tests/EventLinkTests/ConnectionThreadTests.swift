@@ -244,6 +244,60 @@
       }
     }
 
+    private static var blocksPipe: Bool {
+      var blocked = sigset_t()
+      pthread_sigmask(SIG_BLOCK, nil, &blocked)
+      return sigismember(&blocked, SIGPIPE) == 1
+    }
+
+    /// The library's writes must not end the process; a program's writes do, where it does not ignore the signal.
+    @Test func `blocks SIGPIPE until a job comes to the code of the program`() async throws {
+      let found = Guarded<[Bool]>([])
+      let hasEnded = OneShot<Bool>()
+      try await withTransport(lookInterval: .seconds(600)) { byte in
+        Self.start {
+          found.withLock { $0.append(Self.blocksPipe) }
+          ConnectionJob.enterProgram()
+          found.withLock { $0.append(Self.blocksPipe) }
+          if byte == 2 { hasEnded.settle(true) }
+        }
+      } _: { transport in
+        publish(1, transport)
+        publish(2, transport)
+        #expect(await hasEnded.value)
+        #expect(found.withLock { $0 } == [true, false, true, false])
+      }
+    }
+
+    @Test @MainActor func `calls handlers of events and reports with SIGPIPE as it is elsewhere`() async throws {
+      try await withTemporaryDirectory { directory in
+        let broker = try Broker(in: directory)
+        let child = try await broker.start()
+        let application = Application(delegate: Bare())
+        let other = Application(delegate: Bare())
+        let sender = try EventLink(of: application, to: Self.transport(to: broker)) { link in
+          try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+        }
+        let receiver = try EventLink(of: other, to: Self.transport(to: broker)) { link in
+          try link.receive(OrderPlaced.self, as: "orders")
+        }
+        try await sender.open()
+        try await receiver.open()
+        let (event, report) = (OneShot<Bool>(), OneShot<Bool>())
+        let subscriptions = [
+          other.bus.subscribe { (_: OrderPlaced) in event.settle(Self.blocksPipe) },
+          application.bus.subscribe { (_: EventLink.DidAcknowledge) in report.settle(Self.blocksPipe) },
+        ]
+        application.bus.post(OrderPlaced(id: 1))
+        #expect(await !event.value)
+        #expect(await !report.value)
+        await sender.close()
+        await receiver.close()
+        await child.end()
+        withExtendedLifetime(subscriptions) {}
+      }
+    }
+
     @Test func `ends a connection in order although that task goes on`() async throws {
       let (hasBegun, end) = (OneShot<Bool>(), Latch())
       try await withTransport(lookInterval: .seconds(600)) { _ in

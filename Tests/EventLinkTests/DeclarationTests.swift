@@ -1,9 +1,10 @@
 import AppLifecycle
 import AppLifecycleTesting
-import EventLink
 import PubSub
 import TestTraits
 import Testing
+
+@testable import EventLink
 
 @MainActor @Suite(.timeLimit(.hang)) struct `Declarations of a link` {
   private let system = SimulatedSystem()
@@ -117,5 +118,33 @@ import Testing
         "order 1", "rejected orders: its data is no OrderPlaced: “data.id” is no Int",
         "rejected orders: its data is no OrderPlaced: “data” is null, and no object",
       ])
+  }
+
+  @Test func `of all links of a bus are kept until the last one is released`() throws {
+    struct Refused: Error {}
+    weak var hub: LinkHub?
+    do {
+      let first = try link { try $0.share(OrderPlaced.self, as: "orders") }
+      hub = first.hub
+      var second: EventLink? = try link { try $0.announceLifeCycle(as: "shop") }
+      #expect(second?.hub === first.hub)
+      second = nil
+      #expect(throws: Refused.self) {
+        try link { link in
+          try link.share(Temperature.self, as: "rooms")
+          throw Refused()
+        }
+      }
+      #expect(try link { _ in }.hub === first.hub)
+    }
+    #expect(hub == nil)
+    #expect(throws: Refused.self) {
+      try link { link in
+        try link.share(OrderPlaced.self, as: "orders")
+        throw Refused()
+      }
+    }
+    // The topic has been forgotten.
+    _ = try link { try $0.share(Temperature.self, as: "orders") }
   }
 }

@@ -61,6 +61,10 @@ void mqtt_flush(mqtt_connection *connection);
 // that of the preferred connection. Returns false if there is no such connection, or it has a job already.
 bool mqtt_defer(mqtt_connection *preferred, void *job);
 
+// Lets SIGPIPE through for the rest of the job that runs on this thread, if there is one: the program's code has it as on its own threads. Until
+// then the thread blocks it for the library's writes; to change that twice for each message would take longer than to encode one.
+void mqtt_enter_program(void);
+
 // Lets a new thread serve the connection if its thread runs a job, which may take long; any thread may call it. Returns false if there
 // is no new thread.
 bool mqtt_relieve(mqtt_connection *connection);

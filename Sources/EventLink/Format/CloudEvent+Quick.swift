@@ -73,9 +73,8 @@ struct QuickReading {
     if let former, isText(at: place, former) { return former }
     // Not `String(validating:as:)`, which looks the types of its argument up at each call. Where this repairs text, the bytes differ.
     let bytes = UnsafeRawBufferPointer(rebasing: bytes[place])
-    var text = String(decoding: bytes, as: UTF8.self)
-    let isSame = text.withUTF8 { $0.count == bytes.count && $0.elementsEqual(bytes) }
-    return isSame ? text : nil
+    let text = String(decoding: bytes, as: UTF8.self)
+    return isText(at: place, text) ? text : nil
   }
 
   private func isText(at place: Range<Int>, _ text: String) -> Bool {

@@ -20,7 +20,7 @@ extension EventLink {
     ///
     /// - Parameters:
     ///   - mediaType: the media type of the data, such as `application/protobuf`, which a message carries in base64; nil for JSON.
-    ///   - encode: returns an event's data, called on a thread of the link. For JSON it must return one JSON value.
+    ///   - encode: returns an event's data, called on a thread of the link, which may block SIGPIPE. For JSON it must return one JSON value.
     ///   - decode: makes an event of its data; of JSON that another program has written, `Decodable` may be used instead.
     public init(
       mediaType: String? = nil, encode: @escaping @Sendable (E) throws -> [UInt8],

@@ -19,7 +19,7 @@ extension LinkHub {
   func add(_ link: EventLink, carrying topics: [LinkMachine.TopicID]) -> LinkMachine.LinkID {
     let number = declarations.withLock { declarations in
       declarations.nextLink += 1
-      declarations.links[declarations.nextLink] = WeakLink(link: link)
+      declarations.links[declarations.nextLink] = WeakLink(link)
       return declarations.nextLink
     }
     machine.withLock { $0.addLink(number, carrying: topics) }
@@ -47,8 +47,8 @@ extension LinkHub {
     guard known == quality else { throw .twoQualities(topic: topic) }
     guard isNew else { return number }
     let encode = CloudEvent.encoder(coding)
-    let subscription = subscribe(bus) { [weak self] event in
-      guard let self, !LinkPassage.isUnderWay(on: bus) else { return }
+    let subscription = subscribe(bus) { [self] event in
+      guard !LinkPassage.isUnderWay(on: bus) else { return }
       post(on: number, change: isSticky ? EventBus.changeOfLatest : nil) { try encode(event) }
     }
     declarations.withLock { $0.subscriptions.append(subscription) }
@@ -95,18 +95,16 @@ extension LinkHub {
     let decode = CloudEvent.decoder(coding)
     let receiver = Receiver(
       filter: filter, type: key, name: type.name.rawValue, isSticky: isSticky,
-      post: { [weak self] bus, payload, topic throws(LinkFormatError) in
+      post: { [self] bus, payload, topic throws(LinkFormatError) in
         let event = try decode(payload)
-        return Self.step(onMainActor) { [weak self] in
-          let change = LinkPassage.post(event, on: bus)
-          self?.latestDidChange(change, on: topic)
+        return Self.step(onMainActor) { [self] in
+          latestDidChange(LinkPassage.post(event, on: bus), on: topic)
         }
       },
-      removeLatest: { [weak self] bus, topic in
+      removeLatest: { [self] bus, topic in
         guard isSticky else { return nil }
-        return Self.step(onMainActor) { [weak self] in
-          let change = bus.numberedRemoval(of: type)
-          self?.latestDidChange(change, on: topic)
+        return Self.step(onMainActor) { [self] in
+          latestDidChange(bus.numberedRemoval(of: type), on: topic)
         }
       })
     declarations.withLock { declarations in

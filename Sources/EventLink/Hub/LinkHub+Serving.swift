@@ -18,8 +18,6 @@ extension LinkHub {
     /// The time from which the row is sent before the next post is encoded; nil while it is empty.
     var endOfRow: ApplicationClock.Instant?
     /// The link that was looked up last.
-    ///
-    /// It is retained slowly, as there are weak references to it.
     var found: (number: LinkMachine.LinkID, link: EventLink?)?
     /// The receivers that were looked up last.
     var receivers: (topic: String, all: [Receiver])?
@@ -97,11 +95,19 @@ extension LinkHub {
       } else {
         if agenda.mustSetTimer { setTimer() }
         guard let work = next() else { return nil }
-        agenda = Agenda()
-        (agenda.inputs, agenda.posts, agenda.mustSetTimer) = (work.inputs[...], work.posts[...], !work.inputs.isEmpty)
+        (agenda.inputs, agenda.posts, agenda.mustSetTimer) = (work.inputs[...], work.posts[...], false)
+        (agenda.found, agenda.receivers) = (nil, nil)
+        if work.dropped.isEmpty { continue }
+        willCallHandlers()
         for (topic, count) in work.dropped.sorted(by: { $0.key < $1.key }) { didDrop(count, of: topic) }
       }
     }
+  }
+
+  private func willCallHandlers() {
+    #if MQTT
+      ConnectionJob.enterProgram()
+    #endif
   }
 
   /// Reports that a link, or each that carries the topic, has dropped posts.
@@ -128,6 +134,7 @@ extension LinkHub {
       if data?.count ?? 0 > Post.longest { throw LinkFormatError("it has more than 1 MiB") }
       return data.map { .data($0) } ?? .removal
     } catch {
+      willCallHandlers()
       let topic = machine.withLock { $0.topics[post.topic].name }
       bus.post(EventLink.DidReject(topic: topic, reason: "the event cannot be sent: \(error)"))
       return .lost
@@ -145,6 +152,7 @@ extension LinkHub {
     case .time:
       timer.withLock { $0 = nil }
       decide(&agenda) { $0.timeDidPass(now) }
+      agenda.mustSetTimer = true
     case .transport(.acknowledged(let number), let lane, let connection):
       // Acknowledgements come in rows, one for each message.
       var numbers = [number]
@@ -168,14 +176,18 @@ extension LinkHub {
 
   /// Changes the machine, and notes what it wants.
   private func decide(_ agenda: inout Agenda, _ body: (inout LinkMachine) -> Void) {
-    let outputs = machine.withLock { machine in
+    let (outputs, isOtherTime) = machine.withLock { machine in
+      let deadline = machine.deadline
       body(&machine)
-      return machine.takeOutputs()
+      return (machine.takeOutputs(), machine.deadline != deadline)
     }
     agenda.outputs = outputs[...]
+    if isOtherTime { agenda.mustSetTimer = true }
   }
 
   private func perform(_ output: LinkMachine.Output, _ agenda: inout Agenda) -> Step? {
+    if case .acknowledged = output, !bus.hasSubscribers(EventLink.DidAcknowledge.self) { return nil }
+    willCallHandlers()
     switch output {
     case .send: preconditionFailure("messages are sent in rows")
     case .post(let topic, let payload): return post(payload, from: topic, &agenda)
@@ -187,7 +199,6 @@ extension LinkHub {
       bus.post(EventLink.DidMiss(topic: topic, origin: origin, count: count))
     case .dropped(let topic, let count, let lane): didDrop(count, of: topic, by: lane)
     case .acknowledged(let topic, let number, let lane):
-      guard bus.hasSubscribers(EventLink.DidAcknowledge.self) else { break }
       let name = machine.withLock { $0.topics[topic].name }
       report(of: lane) { EventLink.DidAcknowledge(link: $0, topic: name, number: number) }
     case .rejected(let topic, let reason): bus.post(EventLink.DidReject(topic: topic, reason: reason))
@@ -244,9 +255,9 @@ extension LinkHub {
       guard timer?.at != deadline else { return }
       timer?.task.cancel()
       timer = deadline.map { deadline in
-        let task = tasks.start(seeing: shared) { [weak self] in
+        let task = tasks.start(seeing: shared) { [self] in
           guard (try? await clock.sleep(until: .init(offset: deadline))) != nil else { return }
-          self?.take(.time)
+          take(.time)
         }
         return (deadline, task)
       }

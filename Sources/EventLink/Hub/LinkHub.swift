@@ -93,7 +93,12 @@ final class LinkHub: Sendable {
     var nextLink = 0
   }
 
-  struct WeakLink: Sendable { weak var link: EventLink? }
+  /// An object, as a copy of a weak reference takes longer than one of a strong reference.
+  final class WeakLink: Sendable {
+    weak let link: EventLink?
+
+    init(_ link: EventLink) { self.link = link }
+  }
 
   let bus: EventBus
   let origin: String
@@ -112,22 +117,45 @@ final class LinkHub: Sendable {
     machine = Guarded(LinkMachine(origin: origin, limits: limits))
   }
 
-  private static let hubs = Guarded<[ObjectIdentifier: WeakHub]>([:])
+  /// A share of a hub, which ends with the last one.
+  ///
+  /// There are no weak references to a hub: they would make every other reference to it slow.
+  final class Share: Sendable {
+    let hub: LinkHub
 
-  private struct WeakHub: Sendable { weak var hub: LinkHub? }
+    fileprivate init(_ hub: LinkHub) { self.hub = hub }
 
-  /// The hub of an application's bus, which lasts as long as one of its links.
-  static func of(_ application: Application, limits: LinkMachine.Limits) -> LinkHub {
+    deinit { hub.giveBack() }
+  }
+
+  private static let hubs = Guarded<[ObjectIdentifier: (hub: LinkHub, shares: Int)]>([:])
+
+  /// A share of the hub of an application's bus.
+  static func of(_ application: Application, limits: LinkMachine.Limits) -> Share {
     hubs.withLock { hubs in
       let key = ObjectIdentifier(application.bus)
-      if let known = hubs[key]?.hub { return known }
-      hubs = hubs.filter { $0.value.hub != nil }
-      let origin = (0..<2).map { _ in String(UInt64.random(in: 1 << 60 ... .max), radix: 16) }.joined()
-      let hub = LinkHub(application, origin: origin, limits: limits)
-      hubs[key] = WeakHub(hub: hub)
-      return hub
+      let shares = hubs[key]?.shares ?? 0
+      let hub = hubs[key]?.hub ?? LinkHub(application, origin: newOrigin(), limits: limits)
+      hubs[key] = (hub, shares + 1)
+      return Share(hub)
     }
   }
 
-  deinit { timer.withLock { $0?.task.cancel() } }
+  private static func newOrigin() -> String {
+    (0..<2).map { _ in String(UInt64.random(in: 1 << 60 ... .max), radix: 16) }.joined()
+  }
+
+  /// Gives a share back; with the last one, what refers to the hub is released.
+  private func giveBack() {
+    let isLast = Self.hubs.withLock { hubs in
+      let key = ObjectIdentifier(bus)
+      guard let shares = hubs[key]?.shares, shares > 1 else { return hubs.removeValue(forKey: key) != nil }
+      hubs[key]?.shares = shares - 1
+      return false
+    }
+    guard isLast else { return }
+    var former = Declarations()
+    declarations.withLock { swap(&$0, &former) }
+    timer.withLock { $0.take() }?.task.cancel()
+  }
 }

@@ -1,4 +1,6 @@
 #if MQTT
+  import CMosquitto
+
   /// Work for the thread of a connection, where that saves the wake of a further one.
   ///
   /// The thread begins it as soon as it has read what there is. So it posts what has arrived; and it sends what was posted, as it will hear of
@@ -18,6 +20,9 @@
       job.release()
       return false
     }
+
+    /// Prepares the thread for code of the program, which may write to a pipe; without effect in other places than a job.
+    static func enterProgram() { mqtt_enter_program() }
 
     /// Runs a job that a connection has accepted, once.
     static func run(_ job: UnsafeMutableRawPointer, onThread isOnThread: Bool) {

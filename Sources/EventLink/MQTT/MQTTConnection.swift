@@ -173,8 +173,8 @@
 
     /// Looks, after a while, whether the same job still runs.
     private func watch(_ number: Int) {
-      _ = TimerThread.shared.set(after: lookInterval, on: .continuous) { [weak self] in
-        guard let self else { return }
+      // Not weakly: that would make every other reference to the connection slow.
+      _ = TimerThread.shared.set(after: lookInterval, on: .continuous) { [self] in
         let running = jobs.withLock { jobs in
           jobs.isWatched = jobs.running != nil && (jobs.running != number || !relieve())
           return jobs.isWatched ? jobs.running : nil

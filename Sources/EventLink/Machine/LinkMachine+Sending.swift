@@ -196,7 +196,7 @@ extension LinkMachine {
   mutating func didDisconnect(_ link: LinkID, _ connection: Int, at now: Duration) {
     guard let lane = links[link], connection >= lane.connection else { return }
     links[link]?.isUp = false
-    reportIfIdle(link)
+    withLane(at: links.index(forKey: link)) { $0.reportIfIdle($1, &$2) }
     stopWaiting(for: link, at: now)
     if lane.isUp { noteOwnLatest(at: link) }
   }
@@ -216,25 +216,25 @@ extension LinkMachine {
     guard links[link]?.connection == connection else { return outputs.append(.idle(link, connection: connection)) }
     let carried = links[link].map { Array($0.progress.keys) } ?? []
     links[link]?.goals = Dictionary(uniqueKeysWithValues: carried.map { ($0, topics[$0].last) })
-    reportIfIdle(link)
+    withLane(at: links.index(forKey: link)) { $0.reportIfIdle($1, &$2) }
   }
 
-  private mutating func reportIfIdle(_ link: LinkID) {
-    guard let goals = links[link]?.goals, let lane = links[link] else { return }
+  private mutating func reportIfIdle(_ link: LinkID, _ lane: inout Lane) {
+    guard let goals = lane.goals else { return }
     let hasSent = goals.allSatisfy { lane.progress[$0.key]?.sent ?? .max >= $0.value }
     let isInTransit = (0..<lane.inTransit.count).contains { place in
       lane.inTransit[place].topic.flatMap { goals[$0] } ?? -1 >= lane.inTransit[place].event
     }
     guard !lane.isUp || hasSent && !isInTransit else { return }
-    links[link]?.goals = nil
-    links[link]?.isEnding = true
+    (lane.goals, lane.isEnding) = (nil, true)
     outputs.append(.idle(link, connection: lane.connection))
   }
 
   /// The transport has taken over messages, or the broker has those that are sent at least once.
   mutating func didAcknowledge(_ numbers: [UInt64], by link: LinkID) {
     var acknowledged: [(topic: TopicID, event: Int?)] = []
-    withLane(at: links.index(forKey: link)) { _, _, lane in
+    let place = links.index(forKey: link)
+    withLane(at: place) { _, _, lane in
       let first = lane.next - UInt64(lane.inTransit.count)
       // The last announcement of a cancelled end has a number of its own.
       for number in numbers where number >= first && number < lane.next {
@@ -258,8 +258,10 @@ extension LinkMachine {
       guard topics[topic].quality == .atLeastOnce, let event else { continue }
       outputs.append(.acknowledged(topic, through: event, by: link))
     }
-    pump(link)
-    reportIfIdle(link)
+    withLane(at: place) { machine, link, lane in
+      machine.pump(link, &lane)
+      machine.reportIfIdle(link, &lane)
+    }
   }
 
   /// Gives the transport what it may have now.

@@ -125,7 +125,10 @@ final class LinkPair: Pair {
     let payload = Guarded<[UInt8]?>(nil)
     let hasCome = OneShot<Bool>()
     try await transport.connect(will: nil) { event in
-      guard case .received(let message) = event else { return }
+      // A careful link first says how many events it has sent.
+      guard case .received(let message) = event,
+        String(decoding: message.payload, as: UTF8.self).contains(#""type":"OrderPlaced""#)
+      else { return }
       payload.withLock { $0 = message.payload }
       hasCome.settle(true)
     }
