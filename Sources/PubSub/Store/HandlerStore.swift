@@ -118,7 +118,15 @@ extension HandlerStore {
   func remove(
     _ id: UInt64, from subject: UnsafeRawPointer? = nil, _ garbage: inout Garbage, into released: inout Released
   ) {
-    guard let list = list(of: subject), let index = list.index(of: id), let block = list.block else { return }
+    // Not by one expression for both, which would count a reference more.
+    guard let subject else { return remove(id, in: list, ofSubject: false, &garbage, into: &released) }
+    if let list = subjects[subject] { remove(id, in: list, ofSubject: true, &garbage, into: &released) }
+  }
+
+  private func remove(
+    _ id: UInt64, in list: HandlerList, ofSubject: Bool, _ garbage: inout Garbage, into released: inout Released
+  ) {
+    guard let index = list.index(of: id), let block = list.block else { return }
     let (handler, entry) = (block.handlers + index, block.entries[index])
     let captured = Captured(by: handler.pointee, entry)
     // Posts under way may read former blocks.
@@ -128,7 +136,7 @@ extension HandlerStore {
     // Before the block may be freed: its address tells whether the handler runs.
     if !captured.isEmpty { garbage.release(captured, of: handler, others, into: &released) }
     list.shrink(&garbage)
-    count(entry, -1, ofSubject: subject != nil)
+    count(entry, -1, ofSubject: ofSubject)
   }
 
   /// The address of a handler, cancelled or not, in the present block.

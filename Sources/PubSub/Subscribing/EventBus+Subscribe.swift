@@ -25,10 +25,12 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
-    let first = FirstCall.ifNeeded(once: once)
-    var called = handler
-    if let first { called = { if first.begin() { try handler($0) } } }
-    return register(type, from: subject, priority, label, fileID, line, once: first, .of(called))
+    // Not a variable for both closures, which would count two references more.
+    guard let first = FirstCall.ifNeeded(once: once) else {
+      return register(type, from: subject, priority, label, fileID, line, once: nil, .of(handler))
+    }
+    let once = { @Sendable event in if first.begin() { try handler(event) } }
+    return register(type, from: subject, priority, label, fileID, line, once: first, .of(once))
   }
 
   /// Subscribes a handler that is called on the main actor, before the post returns.
