@@ -140,9 +140,27 @@ bool mqtt_defer(mqtt_connection *preferred, void *job) {
   return takes_it;
 }
 
+// Takes the SIGPIPE of a write that has failed on this thread, which has it blocked; the thread's next work may unblock it. Leaves errno.
+static void take_pipe(void) {
+  int number = errno;
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  struct timespec none = {0, 0};
+  sigtimedwait(&pipe, NULL, &none);
+  errno = number;
+}
+
 void mqtt_release(mqtt_connection *connection) {
   if (atomic_fetch_sub(&connection->references, 1) != 1) return;
+  // The library ends TLS with a write if the socket is still open, and this may be a thread of the program.
+  sigset_t pipe, former;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &former);
   mosquitto_destroy(connection->client);
+  take_pipe();
+  pthread_sigmask(SIG_SETMASK, &former, NULL);
   pthread_mutex_destroy(&connection->access);
   pthread_mutex_destroy(&connection->duty);
   close(connection->wake);
@@ -362,6 +380,7 @@ static int serve(mqtt_connection *connection) {
 static void run(void *argument) {
   mqtt_connection *connection = argument;
   int error = serve(connection);
+  take_pipe();
   if (error != relieved) {
     note_error(connection, error);
     note(connection, "it was closed");

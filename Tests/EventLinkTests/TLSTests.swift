@@ -45,6 +45,36 @@
     var brokerLines: [String] { ["certfile \(certificate)", "keyfile \(key)"] }
   }
 
+  /// A server of TLS that reads and forgets what it gets, and sends what the test says.
+  private final class TalkingServer: Sendable {
+    let child: ChildProcess
+    let port: UInt16
+    private let input: Int32
+
+    init(_ certificates: Certificates, in directory: TemporaryDirectory) async throws {
+      port = try ReservedPort().port
+      let log = try LineFile(directory.file("log"))
+      var ends: [Int32] = [0, 0]
+      guard pipe(&ends) == 0 else { throw SystemError("pipe") }
+      input = ends[1]
+      let output = open(log.path, O_WRONLY | O_CLOEXEC)
+      child = try ChildProcess(
+        [
+          "/usr/bin/env", "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificates.certificate,
+          "-key", certificates.key,
+        ], environment: bareEnvironment, descriptors: (ends[0], output, -1), directory: directory.path)
+      close(ends[0])
+      close(output)
+      try await log.line("the server listens") { $0 == "ACCEPT" }
+    }
+
+    deinit { close(input) }
+
+    func say(_ bytes: [UInt8]) {
+      #expect(bytes.withUnsafeBytes { write(input, $0.baseAddress, $0.count) } == bytes.count)
+    }
+  }
+
   @MainActor @Suite(.timeLimit(.hang), .enabled(if: Certificates.obstacle == nil, "\(Certificates.obstacle ?? "")"))
   struct `A link over TLS` {
     /// What opening a link throws, or `open`.
@@ -122,28 +152,15 @@
     @Test func `reads all messages of one record`() async throws {
       try await withTemporaryDirectory { directory in
         let certificates = try await Certificates(in: directory)
-        let port = try ReservedPort().port
-        let log = try LineFile(directory.file("log"))
-        var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
-        let output = open(log.path, O_WRONLY | O_CLOEXEC)
-        let server = try ChildProcess(
-          [
-            "/usr/bin/env", "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificates.certificate,
-            "-key", certificates.key,
-          ], environment: bareEnvironment, descriptors: (ends[0], output, -1), directory: directory.path)
-        close(ends[0])
-        close(output)
-        try await log.line("the server listens") { $0 == "ACCEPT" }
+        let server = try await TalkingServer(certificates, in: directory)
         let count = Guarded(0)
         let all = OneShot<Bool>()
         let transport = MQTTTransport(
-          host: "localhost", port: Int(port), security: .files(authorities: certificates.authority),
+          host: "localhost", port: Int(server.port), security: .files(authorities: certificates.authority),
           patience: .seconds(60))
         // The answer to the connection, and messages that the client acknowledges: as it does, the library leaves an errno.
         let message: [UInt8] = [0x32, 8, 0, 1, 0x74, 0, 1, 0x78, 0x78, 0x78]
-        let bytes = [0x20, 2, 0, 0] + Array(repeatElement(message, count: 1_000).joined())
-        #expect(bytes.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) } == bytes.count)
+        server.say([0x20, 2, 0, 0] + Array(repeatElement(message, count: 1_000).joined()))
         try await transport.connect(will: nil) { event in
           guard case .received = event else { return }
           let number = count.withLock { count in
@@ -155,8 +172,35 @@
         let clear = TimerThread.shared.set(after: .seconds(60), on: .continuous) { all.settle(false) }
         #expect(await all.value, "\(count.withLock { $0 }) of 1,000 messages")
         clear()
-        await server.end()
-        close(ends[1])
+        await server.child.end()
+      }
+    }
+
+    /// As the library closes the connection, it writes to a socket whose peer is gone.
+    @Test func `leaves no SIGPIPE to what its thread does next`() async throws {
+      try await withTemporaryDirectory { directory in
+        let certificates = try await Certificates(in: directory)
+        let server = try await TalkingServer(certificates, in: directory)
+        let transport = MQTTTransport(
+          host: "localhost", port: Int(server.port), security: .files(authorities: certificates.authority),
+          patience: .seconds(60))
+        server.say([0x20, 2, 0, 0])
+        let isPending = OneShot<Bool>()
+        try await transport.connect(will: nil) { event in
+          guard case .closed = event else { return }
+          // The thread takes the signal, if there is one, or it would end the test at the next connection.
+          var (pipe, none) = (sigset_t(), timespec())
+          sigemptyset(&pipe)
+          sigaddset(&pipe, SIGPIPE)
+          isPending.settle(sigtimedwait(&pipe, nil, &none) == SIGPIPE)
+        }
+        // With bytes that its program has not read, the socket resets the connection as it is closed.
+        server.child.signal(SIGSTOP)
+        #expect(try await server.child.nextEvent() == .stopped(SIGSTOP))
+        transport.publish(LinkMessage(topic: "t", payload: [1], quality: .atMostOnce), number: 1)
+        transport.flush()
+        await server.child.end()
+        #expect(await !isPending.value)
       }
     }
   }
