@@ -134,7 +134,7 @@ private final class SilentTransport: LinkTransport {
     try await there.system.play("launch")
     for id in [1, 3] {
       let payload =
-        #"{"specversion":"1.0","id":"\#(id)","source":"other","type":"OrderPlaced","sequence":"\#(id)","data":{"id":\#(id)}}"#
+        #"{"specversion":"1.0","id":"orders#\#(id)","source":"other","type":"OrderPlaced","sequence":"\#(id)","data":{"id":\#(id)}}"#
       transport.say(
         .received(LinkMessage(topic: "orders", payload: Array(payload.utf8), quality: .atLeastOnce)))
     }

@@ -73,7 +73,7 @@ extension `The machine of links` {
   @Test mutating func `asks for nothing that is not received (4)`() {
     connect()
     for number in [1, 3] {
-      let event = CloudEvent(id: "\(number)", source: "there", type: "Tick", number: number)
+      let event = CloudEvent(id: "ticks#\(number)", source: "there", type: "Tick", number: number)
       machine.receive(
         LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false,
         isReceived: false, by: 1, at: now)

@@ -35,7 +35,7 @@ import Testing
   }
 
   mutating func arrives(_ number: Int, _ quality: LinkQuality = .atLeastOnce, type: String = "Tick") {
-    let event = CloudEvent(id: "\(number)", source: "there", type: type, number: number)
+    let event = CloudEvent(id: "ticks#\(number)", source: "there", type: type, number: number)
     machine.receive(
       LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: quality),
       isSticky: false, by: 1, at: now)
@@ -132,7 +132,7 @@ import Testing
     connect()
     for origin in 1...11_000 {
       for number in [1, 3, 2] {
-        let event = CloudEvent(id: "\(number)", source: "o\(origin)", type: "Tick", number: number)
+        let event = CloudEvent(id: "ticks#\(number)", source: "o\(origin)", type: "Tick", number: number)
         machine.receive(
           LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false, by: 1,
           at: now)
@@ -262,7 +262,7 @@ import Testing
     connect()
     arrives(1)
     _ = outputs()
-    let event = { (number: Int) in CloudEvent(id: "\(number)", source: "there", type: "Tick", number: number) }
+    let event = { (number: Int) in CloudEvent(id: "ticks#\(number)", source: "there", type: "Tick", number: number) }
     let data = [UInt8(ascii: "\"")] + Array(repeating: UInt8(ascii: "x"), count: 1 << 19) + [UInt8(ascii: "\"")]
     // All are sent again from the missing one on.
     var lines: [String] = []
@@ -301,8 +301,8 @@ import Testing
     #expect(outputs() == (1_501...2_001).map { "post \($0)" } && machine.gaps.isEmpty)
   }
 
-  /// Some programs count their events, and send none again.
-  @Test mutating func `waits for an origin that does not answer twice, and then no more (10, 12)`() {
+  /// The broker may not let an origin read what it is asked.
+  @Test mutating func `waits for an origin that does not answer twice, and then no more (4, 12)`() {
     connect()
     arrives(1)
     for number in 3...2_000 { arrives(number) }
@@ -323,7 +323,7 @@ import Testing
     arrives(100)
     for number in 2...99 {
       machine.timeDidPass(now + .seconds(29 * (number - 1)))
-      let event = CloudEvent(id: "\(number)", source: "there", type: "Tick", number: number)
+      let event = CloudEvent(id: "ticks#\(number)", source: "there", type: "Tick", number: number)
       machine.receive(
         LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false, by: 1,
         at: now + .seconds(29 * (number - 1)))
@@ -350,7 +350,7 @@ import Testing
     connect()
     for source in ["x#y", "a+b", "a/b", "a\u{1}b", "a b", "ü"] {
       for number in [1, 3] {
-        let event = CloudEvent(id: "\(number)", source: source, type: "Tick", number: number)
+        let event = CloudEvent(id: "ticks#\(number)", source: source, type: "Tick", number: number)
         machine.receive(
           LinkMessage(topic: "ticks", payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false, by: 1,
           at: now)
@@ -446,7 +446,8 @@ import Testing
   @Test mutating func `does not grow with foreign events (12)`() {
     connect()
     for number in 1...25_000 {
-      let event = CloudEvent(id: "\(number)", source: "s\(number)", type: "y", number: number % 2 == 0 ? number : nil)
+      let sequence = number % 2 == 0 ? number : nil
+      let event = CloudEvent(id: "ticks#\(number)", source: "s\(number)", type: "y", number: sequence)
       machine.receive(
         LinkMessage(topic: "t\(number)", payload: event.encoded(), quality: .atLeastOnce), isSticky: false, by: 1,
         at: now)

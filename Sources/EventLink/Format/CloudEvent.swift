@@ -14,7 +14,7 @@ struct CloudEvent: Sendable, Hashable {
   var source: String
   /// The name of the event, or one of ``Control``.
   var type: String
-  /// The number of the event on its topic; nil in events of programs that do not use links.
+  /// The number of the event on its topic, or what a program without a link counts; nil if there is none.
   var number: Int?
 
   /// The types of the messages that links send one another.
@@ -28,6 +28,19 @@ struct CloudEvent: Sendable, Hashable {
   }
 
   var control: Control? { Control(rawValue: type) }
+
+  /// The number that a link has given the event; nil for an event of a program without a link, which may count in another way.
+  ///
+  /// A link's `id` ends with the number, also behind a bridge that renames topics. No text is made of the number: each event is asked.
+  var numberOfLink: Int? {
+    guard let number, control == nil else { return number }
+    var (rest, end) = (number, id.utf8[...])
+    repeat {
+      guard end.popLast() == UInt8(ascii: "0") + UInt8(rest % 10) else { return nil }
+      rest /= 10
+    } while rest > 0
+    return end.last == UInt8(ascii: "#") ? number : nil
+  }
 
   /// The `id` of a gap, which has its first number.
   static func id(ofGap numbers: ClosedRange<Int>, on topic: String) -> String {

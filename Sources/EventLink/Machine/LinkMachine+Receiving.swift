@@ -71,6 +71,9 @@ extension LinkMachine {
   mutating func receive(
     _ message: LinkMessage, isSticky: Bool, isReceived: Bool = true, by link: LinkID, at now: Duration
   ) {
+    guard message.topic.utf8.count <= TopicFilter.longest else {
+      return outputs.append(.rejected(topic: message.topic.cut(toScalars: 100), reason: "its topic is too long"))
+    }
     if message.payload.isEmpty {
       let type = latest[message.topic]?.event?.type
       // Of a topic that is not known as a sticky one, no link has brought anything that is later.
@@ -83,9 +86,6 @@ extension LinkMachine {
     }
     guard message.payload.count <= Self.longestPayload else {
       return reject(message, "it has more than 1 MiB, the most that a link takes")
-    }
-    guard message.topic.utf8.count <= TopicFilter.longest else {
-      return outputs.append(.rejected(topic: message.topic.cut(toScalars: 100), reason: "its topic is too long"))
     }
     let event: CloudEvent
     do throws(LinkFormatError) { event = try CloudEvent(message.payload, after: former) } catch {
@@ -101,7 +101,7 @@ extension LinkMachine {
       return answer(event.id, after: number, by: link)
     }
     guard isReceived else { return }
-    guard let number = event.number else {
+    guard let number = event.numberOfLink else {
       guard event.control == nil else { return reject(message, "it has no number") }
       let name = EventIdentity(source: event.source, id: event.id)
       if foreign[name] == nil {
@@ -237,7 +237,7 @@ extension LinkMachine {
   private mutating func hold(_ payload: [UInt8], _ number: Int, _ key: IncomingTopic.Key, mayForget: Bool) -> Bool {
     let gap = gaps[key]
     if gap?.held[number] != nil { return true }
-    guard gap != nil || gaps.count < Gap.most else { return false }
+    guard gap != nil || mayWait(for: key) else { return false }
     guard gap?.held.count ?? 0 < limits.held, heldBytes + payload.count <= Gap.mostBytes else {
       if mayForget { gaps[key, default: Gap()].hasForgotten = true }
       return mayForget
@@ -245,6 +245,14 @@ extension LinkMachine {
     gaps[key, default: Gap()].held[number] = payload
     heldBytes += payload.count
     return true
+  }
+
+  /// Whether the link may wait for what is missing of a topic: for that of one name in half of the places at most.
+  ///
+  /// A peer may invent origins on the topics that it may write, and must not take the places of all others.
+  private func mayWait(for key: IncomingTopic.Key) -> Bool {
+    gaps[key] != nil || gaps.count < Gap.most / 2
+      || gaps.count < Gap.most && gaps.keys.count { $0.topic == key.topic } < Gap.most / 2
   }
 
   private mutating func takeHeld(_ number: Int, _ key: IncomingTopic.Key) -> [UInt8]? {
@@ -285,7 +293,7 @@ extension LinkMachine {
   /// Asks the origin for what is missing, unless it has been asked.
   private mutating func ask(_ topic: inout IncomingTopic, _ key: IncomingTopic.Key, by link: LinkID, at now: Duration) {
     guard topic.last < topic.known, gaps[key]?.deadline == nil else { return }
-    guard gaps[key] != nil || gaps.count < Gap.most else { return skip(upTo: topic.known, &topic, key) }
+    guard mayWait(for: key) else { return skip(upTo: topic.known, &topic, key) }
     wait(for: key, at: now)
     // The message has the number that is noted when it is made.
     incoming[key] = topic
@@ -357,7 +365,7 @@ extension LinkMachine {
     guard var topic = incoming[key] else { return }
     topic.known = max(topic.known, number)
     topic.answers = true
-    if first > topic.last + 1, first <= number, topic.isCareful, gaps[key] != nil || gaps.count < Gap.most,
+    if first > topic.last + 1, first <= number, topic.isCareful, mayWait(for: key),
       gaps[key]?.lost.count ?? 0 < limits.held
     {
       // What comes before may still be sent.

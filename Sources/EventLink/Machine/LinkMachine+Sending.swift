@@ -276,9 +276,11 @@ extension LinkMachine {
         // If the topic was forgotten meanwhile, nothing of it is missed.
         guard let number = incoming[key]?.last else { continue }
         transfer(request(key, after: number), event: 0, on: nil, by: link, &lane)
-      } else if let topic = lane.resendQueue.popFirst() {
+      } else if lane.resentInRow < Lane.mostResentInRow || lane.queue.isEmpty, let topic = lane.resendQueue.popFirst() {
+        lane.resentInRow += 1
         sendAgain(topic, by: link, &lane)
       } else if let topic = lane.queue.popFirst() {
+        lane.resentInRow = 0
         lane.changeProgress(of: topic) { $0.isQueued = false }
         sendNext(of: topic, by: link, &lane)
         enqueue(topic, &lane)

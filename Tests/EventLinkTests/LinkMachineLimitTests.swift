@@ -1,0 +1,115 @@
+import Testing
+
+@testable import EventLink
+
+/// What a peer cannot do to a link, whatever it sends.
+extension `The machine of links` {
+  private mutating func arrives(_ number: Int, from origin: String, on topic: String) {
+    let event = CloudEvent(id: LinkMachine.id(number, on: topic), source: origin, type: "Tick", number: number)
+    machine.receive(
+      LinkMessage(topic: topic, payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false, by: 1,
+      at: now)
+  }
+
+  @Test mutating func `keeps no topic that is too long, also of a removal (12)`() {
+    let topic = "levels/" + String(repeating: "x", count: TopicFilter.longest)
+    machine.receive(LinkMessage(topic: topic, payload: [], quality: .atMostOnce), isSticky: true, by: 1, at: now)
+    #expect(outputs() == ["rejected: its topic is too long"])
+    #expect(machine.latest.keys.isEmpty)
+  }
+
+  /// A receiver may ask for the same events again and again.
+  @Test mutating func `sends new events, however often a receiver asks for others (4)`() {
+    connect()
+    for number in 1...1_000 {
+      machine.send(.data(one), number: number, on: 0)
+      machine.didAcknowledge([UInt64(number - 1)], by: 1)
+    }
+    machine.didAcknowledge([1_000], by: 1)
+    _ = machine.takeOutputs()
+    machine.answer("careful", after: 0, by: 1)
+    for topic in [0, 1] { machine.send(.data(one), number: topic == 0 ? 1_001 : 1, on: topic) }
+    var isSent: Set<String> = []
+    for _ in 0..<10 {
+      var numbers: [UInt64] = []
+      for case .send(let message, let number, _) in machine.takeOutputs() {
+        numbers.append(number)
+        let event = try? CloudEvent(message.payload)
+        if message.topic == "careless" || event?.number == 1_001 { isSent.insert(message.topic) }
+      }
+      machine.didAcknowledge(numbers, by: 1)
+      machine.answer("careful", after: 0, by: 1)
+    }
+    #expect(isSent == ["careful", "careless"])
+  }
+
+  /// Receivers hold what comes meanwhile, and cannot hold as many as an origin may send again.
+  @Test mutating func `sends far more of what was asked for than of what is new (4, 12)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(kept: 3_000))
+    machine.addLink(1, carrying: [machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)])
+    connect()
+    for number in 1...1_000 {
+      machine.send(.data(one), number: number, on: 0)
+      machine.didAcknowledge([UInt64(number - 1), UInt64(number)], by: 1)
+    }
+    _ = machine.takeOutputs()
+    machine.answer("careful", after: 0, by: 1)
+    for number in 1_001...3_000 { machine.send(.data(one), number: number, on: 0) }
+    var sent: [Int] = []
+    while sent.count < 1_250 {
+      var numbers: [UInt64] = []
+      for case .send(let message, let number, _) in machine.takeOutputs() {
+        numbers.append(number)
+        sent.append((try? CloudEvent(message.payload))?.number ?? 0)
+      }
+      machine.didAcknowledge(numbers, by: 1)
+    }
+    #expect(sent.filter { $0 <= 1_000 } == Array(1...1_000))
+    #expect(sent.prefix { $0 != 1_000 }.count <= 1_250)
+    #expect(sent.filter { $0 > 1_000 } == Array(1_001...(sent.count)))
+  }
+
+  /// A peer invents origins on a topic that it may write.
+  @Test mutating func `waits for what is missing of one topic, though another one misses too much (4, 12)`() {
+    connect()
+    for origin in 1...Gap.most { for number in [1, 3] { arrives(number, from: "o\(origin)", on: "flood") } }
+    #expect(machine.gaps.count == Gap.most / 2)
+    _ = machine.takeOutputs()
+    for number in [1, 3, 2] { arrives(number, from: "there", on: "ticks") }
+    #expect(outputs() == ["post 1", "post 2", "post 3"])
+  }
+
+  // MARK: Programs without a link
+
+  private mutating func counts(_ number: Int, id: String, on topic: String = "ticks") {
+    let event = CloudEvent(id: id, source: "sensor", type: "Tick", number: number)
+    machine.receive(
+      LinkMessage(topic: topic, payload: event.encoded(with: one), quality: .atLeastOnce), isSticky: false, by: 1,
+      at: now)
+  }
+
+  /// The extension `sequence` of CloudEvents begins with 1 again when the program does.
+  @Test mutating func `takes the events of a program without a link that begins to count again (10)`() {
+    connect()
+    for number in 1...10 { counts(number, id: "a\(number)") }
+    for number in 1...3 { counts(number, id: "b\(number)") }
+    #expect(outputs() == (1...10).map { "post \($0)" } + (1...3).map { "post \($0)" })
+    counts(2, id: "b2")
+    #expect(outputs() == [])
+  }
+
+  @Test mutating func `misses nothing of a program without a link, and asks it for nothing (10)`() {
+    connect()
+    for number in [1, 5, 2] { counts(number, id: "\(number)") }
+    #expect(outputs() == ["post 1", "post 5", "post 2"] && machine.gaps.isEmpty && machine.deadline == nil)
+  }
+
+  /// A bridge may rename the topic, and the `id` has the origin's name of it.
+  @Test(arguments: [("local/ticks#3", true), ("#3", true), ("3", false), ("ticks#13", false), ("ticks#03", false)])
+  mutating func `counts where the id has the number of a link (10)`(id: String, isCounted: Bool) {
+    connect()
+    counts(1, id: "local/ticks#1")
+    counts(3, id: id)
+    #expect(outputs() == ["post 1"] + (isCounted ? ["send 1: requests request 1"] : ["post 3"]))
+  }
+}
