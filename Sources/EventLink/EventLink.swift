@@ -28,7 +28,8 @@ public final class EventLink: Sendable {
   public struct Options: Sendable, Hashable {
     /// The number of events of each topic that wait while the link is down; of further ones the oldest is dropped.
     ///
-    /// Of events that are sent at least once, ``kept`` more wait.
+    /// Of events that are sent at least once, ``kept`` more wait. Posts that come faster than they are encoded wait besides: as many
+    /// again of each topic, and at least 10,000 of it.
     public var waiting = 10_000
     /// The number of events of each topic that are kept for receivers that have missed them, if they are sent at least once.
     public var kept = 1_000

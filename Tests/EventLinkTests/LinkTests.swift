@@ -4,6 +4,8 @@ import PubSub
 import TestTraits
 import Testing
 
+private struct Reading: BusEvent, Codable { var id: Int }
+
 @MainActor @Suite(.timeLimit(.hang)) struct `A link` {
   private let broker = MemoryBroker()
 
@@ -63,6 +65,34 @@ import Testing
     broker.isDown = false
     for _ in 0..<30 { try await settle(there, here) }
     #expect(there.take() == ["order 2", "2 degrees"])
+  }
+
+  /// In a simulation, nothing is encoded before the script goes on.
+  @Test func `keeps as many events of each topic as its options say, also of one that waits behind others (6)`()
+    async throws
+  {
+    var options = EventLink.Options()
+    (options.waiting, options.kept) = (20_000, 0)
+    let here = try Process(broker.transport(), options: options) { link in
+      try link.send(OrderPlaced.self, as: "orders", quality: .atLeastOnce)
+      try link.send(Reading.self, as: "readings")
+    }
+    try await here.system.play("launch")
+    here.bus.post(OrderPlaced(id: 1))
+    for id in 1...20_002 { here.bus.post(Reading(id: id)) }
+    try await here.system.play("wait:1s")
+    #expect(here.take() == ["order 1", "dropped 2 of readings", "acknowledged 1 of orders"])
+  }
+
+  /// Few events that wait are no reason to drop what is posted in a row while the link is up.
+  @Test func `drops nothing of a short row of posts while it is up (6)`() async throws {
+    var options = EventLink.Options()
+    options.waiting = 1
+    let here = try Process(broker.transport(), options: options) { try $0.send(Reading.self, as: "readings") }
+    try await here.system.play("launch")
+    for id in 1...100 { here.bus.post(Reading(id: id)) }
+    try await here.system.play("wait:1s")
+    #expect(here.take() == [])
   }
 
   @Test(arguments: LinkQuality.allCases)

@@ -67,7 +67,10 @@ extension LinkHub {
       let count = machine.topics.count
       let number = machine.addTopic(topic, type: type, quality: quality, isSticky: isSticky, mediaType: mediaType)
       // Before another thread can find the topic.
-      if number == count { inbox.withLock { $0.numbers.append(.init(isSticky: isSticky)) } }
+      if number == count {
+        let most = max(machine.mostWaiting(of: number), Inbox.leastOfTopic)
+        inbox.withLock { $0.numbers.append(.init(isSticky: isSticky, most: most)) }
+      }
       return (number, number == count, machine.topics[number].quality)
     }
   }

@@ -5,8 +5,82 @@ import Scheduling
 // What waits for the hub: events of this process, and what happens to links.
 
 extension LinkHub {
-  /// The most posts that wait to be encoded, and the most bytes of messages that wait to be posted.
-  private static let (mostPosts, mostBytes) = (10_000, 64 << 20)
+  struct Inbox {
+    /// The topic of each post that waits, in order; the posts of a topic are in `numbers`.
+    private var order = Fifo<LinkMachine.TopicID>()
+    /// Each input with the number of posts that came before it, which matters to the end of a link.
+    private(set) var inputs = Fifo<(input: Input, posts: Int)>()
+    /// The number of posts that have been taken out.
+    private(set) var settledPosts = 0
+    /// The bytes of the messages in `inputs`.
+    private var bytes = 0
+    /// What waits of each topic, and its numbers.
+    var numbers: [Numbers] = []
+    /// How many posts of each topic were dropped, because they came faster than they were encoded.
+    private(set) var dropped: [LinkMachine.TopicID: Int] = [:]
+    private(set) var isServed = false
+
+    /// As many posts of a topic may wait at least: a link that keeps few events while it is down sends a row of posts while it is up.
+    static let leastOfTopic = 10_000
+
+    struct Numbers {
+      /// The number of the latest event.
+      var event = 0
+      /// That of the change of the bus's latest event; 0 for a type that is not sticky.
+      var change = 0
+      let isSticky: Bool
+      /// The most posts that wait to be encoded; one or more.
+      let most: Int
+      fileprivate var posts = Fifo<Post>()
+
+      init(isSticky: Bool, most: Int) { (self.isSticky, self.most) = (isSticky, most) }
+    }
+
+    /// Adds a post; returns the oldest one of the topic if that is dropped, for release after the lock.
+    mutating func append(on topic: LinkMachine.TopicID, encode: @escaping @Sendable () throws -> [UInt8]?) -> Post? {
+      numbers[topic].event += 1
+      numbers[topic].posts.append(Post(topic: topic, number: numbers[topic].event, encode: encode))
+      guard numbers[topic].posts.count > numbers[topic].most else {
+        order.append(topic)
+        return nil
+      }
+      // The next one of the topic takes its place, so nothing that came before an input comes after it.
+      // A sticky event that a later one has replaced does not count.
+      if !numbers[topic].isSticky { dropped[topic, default: 0] += 1 }
+      return numbers[topic].posts.popFirst()
+    }
+
+    /// Adds an input; returns false if too many bytes of messages wait to be posted.
+    mutating func append(_ input: Input) -> Bool {
+      guard bytes + input.bytes <= 64 << 20 else { return false }
+      bytes += input.bytes
+      inputs.append((input, settledPosts + order.count))
+      return true
+    }
+
+    /// Returns whether the caller must have the inbox served, which it is from now on.
+    mutating func mustServe() -> Bool {
+      defer { isServed = true }
+      return !isServed
+    }
+
+    /// Takes the next inputs and posts; nil, and the serving ends, if there is nothing.
+    mutating func next() -> Work? {
+      var work = Work()
+      while work.inputs.count < Work.most, let first = inputs.first, !first.input.isEnd || first.posts <= settledPosts {
+        inputs.popFirst()
+        bytes -= first.input.bytes
+        work.inputs.append(first.input)
+      }
+      while work.posts.count < Work.most, let topic = order.popFirst(), let post = numbers[topic].posts.popFirst() {
+        work.posts.append(post)
+      }
+      settledPosts += work.posts.count
+      swap(&work.dropped, &dropped)
+      isServed = !(work.inputs.isEmpty && work.posts.isEmpty && work.dropped.isEmpty)
+      return isServed ? work : nil
+    }
+  }
 
   /// Takes an event of this process, on the poster's thread.
   ///
@@ -24,11 +98,8 @@ extension LinkHub {
         guard change > inbox.numbers[topic].change else { return (false, lost) }
         inbox.numbers[topic].change = change
       }
-      inbox.numbers[topic].event += 1
-      inbox.posts.append(Post(topic: topic, number: inbox.numbers[topic].event, encode: encode))
-      if inbox.posts.count > Self.mostPosts { lost = inbox.dropOldest() }
-      defer { inbox.isServed = true }
-      return (!inbox.isServed, lost)
+      lost = inbox.append(on: topic, encode: encode)
+      return (inbox.mustServe(), lost)
     }
     // What an event holds may post as it is released, so that is not under the lock.
     withExtendedLifetime(lost) {}
@@ -38,25 +109,19 @@ extension LinkHub {
   /// The number of events for which a link owes something, those of sticky types aside.
   func waitingCount(of link: LinkMachine.LinkID) -> Int {
     // Those that the machine has not got yet are in the inbox, or being encoded.
-    let (numbers, dropped) = inbox.withLock { ($0.numbers, $0.dropped) }
+    let (numbers, dropped) = inbox.withLock { ($0.numbers.map(\.event), $0.dropped) }
     return machine.withLock { machine in
       (machine.links[link]?.progress.keys.filter { !machine.topics[$0].isSticky } ?? []).reduce(
         machine.waiting(on: link)
       ) {
-        $0 + max(numbers[$1].event - machine.topics[$1].last - dropped[$1, default: 0], 0)
+        $0 + max(numbers[$1] - machine.topics[$1].last - dropped[$1, default: 0], 0)
       }
     }
   }
 
   /// Takes what happened to a link; any thread may call it.
   func take(_ input: Input) {
-    let mustServe: Bool? = inbox.withLock { inbox in
-      guard inbox.bytes + input.bytes <= Self.mostBytes else { return nil }
-      inbox.bytes += input.bytes
-      inbox.inputs.append((input, inbox.settledPosts + inbox.posts.count))
-      defer { inbox.isServed = true }
-      return !inbox.isServed
-    }
+    let mustServe: Bool? = inbox.withLock { $0.append(input) ? $0.mustServe() : nil }
     guard let mustServe else { return endConnection(of: input) }
     if mustServe { serve() }
   }
@@ -84,24 +149,7 @@ extension LinkHub {
     static let most = 32
   }
 
-  /// Takes the next inputs and posts; nil, and the serving ends, if there is nothing.
-  func next() -> Work? {
-    inbox.withLock { inbox in
-      var work = Work()
-      while work.inputs.count < Work.most, let first = inbox.inputs.first,
-        !first.input.isEnd || first.posts <= inbox.settledPosts
-      {
-        inbox.inputs.popFirst()
-        inbox.bytes -= first.input.bytes
-        work.inputs.append(first.input)
-      }
-      while work.posts.count < Work.most, let post = inbox.posts.popFirst() { work.posts.append(post) }
-      inbox.settledPosts += work.posts.count
-      swap(&work.dropped, &inbox.dropped)
-      inbox.isServed = !(work.inputs.isEmpty && work.posts.isEmpty && work.dropped.isEmpty)
-      return inbox.isServed ? work : nil
-    }
-  }
+  func next() -> Work? { inbox.withLock { $0.next() } }
 }
 
 extension LinkHub.Input {

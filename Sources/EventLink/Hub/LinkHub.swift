@@ -33,43 +33,6 @@ final class LinkHub: Sendable {
   /// What must be awaited before the hub goes on.
   typealias Step = @Sendable () async -> Void
 
-  struct Inbox {
-    var posts = Fifo<Post>()
-    /// Each input with the number of posts that came before it, which matters to the end of a link.
-    var inputs = Fifo<(input: Input, posts: Int)>()
-    /// The number of posts that have been taken out or dropped.
-    var settledPosts = 0
-    /// The bytes of the messages in `inputs`.
-    var bytes = 0
-    /// The number of the latest event of each topic.
-    var numbers: [Numbers] = []
-    /// How many posts of each topic were dropped, because they came faster than they were encoded.
-    var dropped: [LinkMachine.TopicID: Int] = [:]
-    var isServed = false
-
-    struct Numbers {
-      var event = 0
-      /// That of the change of the bus's latest event; 0 for a type that is not sticky.
-      var change = 0
-      let isSticky: Bool
-    }
-
-    /// Drops the oldest post, but not the latest one of a sticky type; returns it, for release after the lock.
-    mutating func dropOldest() -> Post? {
-      let place = (0..<posts.count).first { place in
-        let (post, numbers) = (posts[place], numbers[posts[place].topic])
-        return !numbers.isSticky || post.number < numbers.event
-      }
-      guard let place else { return nil }
-      let post = posts[place]
-      posts.remove(at: place)
-      settledPosts += 1
-      // A sticky event that a later one has replaced does not count.
-      if !numbers[post.topic].isSticky { dropped[post.topic, default: 0] += 1 }
-      return post
-    }
-  }
-
   struct Receiver: Sendable {
     let filter: TopicFilter
     /// The type of the events, which has one receiver for each topic; nil for other receivers.

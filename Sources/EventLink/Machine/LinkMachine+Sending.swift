@@ -101,7 +101,7 @@ extension LinkMachine {
   }
 
   /// The most events of a topic that wait; no event is dropped that is kept for receivers anyway.
-  private func mostWaiting(of topic: TopicID) -> Int { least(of: topic) + limits.waiting }
+  func mostWaiting(of topic: TopicID) -> Int { least(of: topic) + limits.waiting }
 
   /// The number of events of a topic that are kept for receivers, whether links owe them or not.
   private func least(of topic: TopicID) -> Int { topics[topic].quality == .atLeastOnce ? limits.kept : 0 }
