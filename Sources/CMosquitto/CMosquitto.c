@@ -140,12 +140,17 @@ bool mqtt_defer(mqtt_connection *preferred, void *job) {
   return takes_it;
 }
 
-// Takes the SIGPIPE of a write that has failed on this thread, which has it blocked; the thread's next work may unblock it. Leaves errno.
-static void take_pipe(void) {
-  int number = errno;
+static sigset_t only_pipe(void) {
   sigset_t pipe;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
+  return pipe;
+}
+
+// Takes the SIGPIPE of a write that has failed on this thread, which has it blocked; the thread's next work may unblock it. Leaves errno.
+static void take_pipe(void) {
+  int number = errno;
+  sigset_t pipe = only_pipe();
   struct timespec none = {0, 0};
   sigtimedwait(&pipe, NULL, &none);
   errno = number;
@@ -154,9 +159,7 @@ static void take_pipe(void) {
 void mqtt_release(mqtt_connection *connection) {
   if (atomic_fetch_sub(&connection->references, 1) != 1) return;
   // The library ends TLS with a write if the socket is still open, and this may be a thread of the program.
-  sigset_t pipe, former;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
+  sigset_t pipe = only_pipe(), former;
   pthread_sigmask(SIG_BLOCK, &pipe, &former);
   mosquitto_destroy(connection->client);
   take_pipe();
@@ -250,18 +253,10 @@ static void drain(mqtt_connection *connection, int socket) {
 // The connection whose job runs on this thread, as long as no code of the program has run: the thread still blocks SIGPIPE.
 static _Thread_local mqtt_connection *running;
 
-static sigset_t only_pipe(void) {
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  return pipe;
-}
-
 void mqtt_enter_program(void) {
   if (running == NULL) return;
+  if (atomic_load(&running->may_have_failed)) take_pipe();
   sigset_t pipe = only_pipe();
-  struct timespec none = {0, 0};
-  if (atomic_load(&running->may_have_failed)) sigtimedwait(&pipe, NULL, &none);
   pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
   running = NULL;
 }
@@ -485,8 +480,7 @@ void mqtt_flush(mqtt_connection *connection) {
   // While the client disconnects, the library does not report an error.
   bool may_have_failed = error != MOSQ_ERR_SUCCESS || mosquitto_socket(connection->client) < 0;
   if (!sigismember(&former, SIGPIPE)) {
-    struct timespec none = {0, 0};
-    if (may_have_failed) sigtimedwait(&pipe, NULL, &none);
+    if (may_have_failed) take_pipe();
     pthread_sigmask(SIG_SETMASK, &former, NULL);
   } else if (may_have_failed && is_blocked) {
     // The job may be that of another connection.
