@@ -388,6 +388,12 @@ static void run(void *argument) {
 // Starts a thread that takes no signals: the program's own threads do. Returns 0, or an error of the system.
 static int start(mqtt_connection *connection) { return scheduling_thread_start(NULL, run, connection) ? 0 : EAGAIN; }
 
+// OpenSSL would ask for it on the program's terminal, and keep the thread until the user answers.
+static int no_passphrase(char *text, int size, int is_new, void *client) {
+  (void)text, (void)size, (void)is_new, (void)client;
+  return 0;
+}
+
 static int configure(struct mosquitto *client, const mqtt_options *options) {
   int error = mosquitto_threaded_set(client, true);
   // Each event is a write of its own. Without this, one that follows another waits for the broker's acknowledgement of that one by TCP.
@@ -397,8 +403,9 @@ static int configure(struct mosquitto *client, const mqtt_options *options) {
     error = mosquitto_username_pw_set(client, options->username, options->password);
   }
   if (error == 0 && options->has_tls) {
-    const char *directory = options->ca_file == NULL ? "/etc/ssl/certs" : NULL;
-    error = mosquitto_tls_set(client, options->ca_file, directory, options->certificate, options->key, NULL);
+    // Without a file of its own it trusts what OpenSSL finds on the system, wherever that has its certificates.
+    if (options->ca_file == NULL) error = mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1);
+    else error = mosquitto_tls_set(client, options->ca_file, NULL, options->certificate, options->key, no_passphrase);
   }
   if (error == 0 && options->will_topic != NULL) {
     error = mosquitto_will_set(
@@ -413,11 +420,15 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   mqtt_connection *connection = calloc(1, sizeof *connection);
   if (connection == NULL) abort();
   connection->events = events;
-  // The library ignores SIGPIPE for the whole process, which its children would inherit; its thread here blocks the signal.
+  // The library ignores SIGPIPE for the whole process, which its children would inherit; its thread here blocks the signal. One thread
+  // at a time: another one would take the library's setting for the program's.
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&making);
   struct sigaction former;
   sigaction(SIGPIPE, NULL, &former);
   connection->client = mosquitto_new(NULL, true, connection);
   sigaction(SIGPIPE, &former, NULL);
+  pthread_mutex_unlock(&making);
   connection->watched = -1;
   connection->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   connection->poll = epoll_create1(EPOLL_CLOEXEC);

@@ -78,7 +78,8 @@
   @MainActor @Suite(.timeLimit(.hang), .enabled(if: Certificates.obstacle == nil, "\(Certificates.obstacle ?? "")"))
   struct `A link over TLS` {
     /// What opening a link throws, or `open`.
-    private func opening(_ host: String, _ port: Int, _ security: MQTTTransport.Security) async throws -> String {
+    private static func opening(_ host: String, _ port: Int, _ security: MQTTTransport.Security) async throws -> String
+    {
       let transport = MQTTTransport(host: host, port: port, security: security, patience: .seconds(60))
       let link = try EventLink(of: Application(delegate: Bare()), to: transport) { _ in }
       do { try await link.open() } catch { return "\(error)" }
@@ -93,17 +94,42 @@
         let server = try await broker.start()
         let port = Int(broker.port)
         let trusting = MQTTTransport.Security.files(authorities: certificates.authority)
-        #expect(try await opening("localhost", port, trusting) == "open")
-        let untrusted = try await opening("localhost", port, .system)
+        #expect(try await Self.opening("localhost", port, trusting) == "open")
+        let untrusted = try await Self.opening("localhost", port, .system)
         #expect(untrusted.hasPrefix("localhost:\(port): A TLS error occurred. ("), "\(untrusted)")
         #expect(untrusted.contains("certificate verify failed"), "\(untrusted)")
-        let wrongName = try await opening("127.0.0.1", port, trusting)
+        let wrongName = try await Self.opening("127.0.0.1", port, trusting)
         #expect(wrongName.hasPrefix("127.0.0.1:\(port): A TLS error occurred. ("), "\(wrongName)")
         #expect(wrongName.contains("host name verification failed"), "\(wrongName)")
-        let missing = try await opening("localhost", port, .files(authorities: directory.file("missing")))
+        let missing = try await Self.opening("localhost", port, .files(authorities: directory.file("missing")))
         #expect(missing.hasPrefix("localhost:\(port): ") && missing != "open", "\(missing)")
-        let plain = try await opening("localhost", port, .none)
+        let plain = try await Self.opening("localhost", port, .none)
         #expect(plain == "localhost:\(port): The connection was lost.", "\(plain)")
+        // No user is asked for the passphrase, on whichever terminal the program may be.
+        let (locked, secret) = (directory.file("locked.key"), ["-passout", "pass:secret", "-aes128"])
+        let run = try await runProgram(
+          ["/usr/bin/env", "openssl", "ec", "-in", certificates.key, "-out", locked] + secret)
+        #expect(run.ending == .exited(0), "\(run.errors)")
+        let asking = try await Self.opening(
+          "localhost", port,
+          .files(authorities: certificates.authority, certificate: certificates.certificate, key: locked))
+        #expect(asking.hasPrefix("localhost:\(port): A TLS error occurred. ("), "\(asking)")
+        await server.end()
+      }
+    }
+
+    /// OpenSSL knows where the system has its certificates, and takes this variable in place of them.
+    @Test func `trusts what the system trusts`() async throws {
+      try await withTemporaryDirectory { directory in
+        let certificates = try await Certificates(in: directory)
+        let broker = try Broker(in: directory, certificates.brokerLines)
+        let server = try await broker.start()
+        await #expect(processExitsWith: .success) {
+          [authority = certificates.authority as String, port = Int(broker.port) as Int] in
+          setenv("SSL_CERT_FILE", authority, 1)
+          let answer = try await Self.opening("localhost", port, .system)
+          #expect(answer == "open")
+        }
         await server.end()
       }
     }

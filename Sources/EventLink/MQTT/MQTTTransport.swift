@@ -20,9 +20,11 @@
     public enum Security: Sendable, Hashable {
       /// Not at all: every machine on the way can read and change what is sent.
       case none
-      /// TLS, with the certificates that the system trusts.
+      /// TLS, with the certificates that the system trusts: those that OpenSSL finds, or `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
       case system
       /// TLS, with files of one's own: the authorities that are trusted, and the program's certificate and key.
+      ///
+      /// The key has no passphrase; with one, the attempt to connect fails.
       case files(authorities: String, certificate: String? = nil, key: String? = nil)
     }
 
@@ -143,7 +145,9 @@
     /// The connection, if there is one.
     var present: MQTTConnection? { connection.withLock { $0 } }
 
-    /// Ends the connection in order, and returns when it has ended.
+    /// Ends the connection in order, and returns when it has ended, after 2 s at most.
+    ///
+    /// It takes these 2 s if the broker does not answer, or the connection is still agreeing upon TLS.
     public func disconnect() async {
       guard let connection = connection.withLock({ $0.take() }) else { return }
       connection.end(inOrder: true)
