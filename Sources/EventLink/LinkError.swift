@@ -1,6 +1,7 @@
 /// Why a link cannot be declared or does not run.
 public enum LinkError: Error, Sendable, Hashable {
-  /// The text is no topic that a broker takes, has wildcards where events are sent, or is a subscription such as `$share/GROUP/TOPIC`.
+  /// The text is no topic that a broker takes, such as one with more than 200 slashes, has wildcards where events are sent, or is a
+  /// subscription such as `$share/GROUP/TOPIC`.
   case notATopic(String)
   /// Two types of events are declared on one topic or filter.
   case twoTypes(topic: String)

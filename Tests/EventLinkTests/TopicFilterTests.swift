@@ -14,7 +14,11 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "a/#/b", "a#", "a+/b", "a\0b", String(repeating: "x", count: 513), "a\nb", "a/#\u{FE0F}\u{20E3}", "+\u{301}",
+    String(repeating: "/", count: 201), "", "a/#/b", "a#", "a+/b", "a\0b", String(repeating: "x", count: 513), "a\nb",
+    "a/#\u{FE0F}\u{20E3}", "+\u{301}",
   ])
   func `is refused`(text: String) { #expect(TopicFilter(text) == nil) }
+
+  /// Brokers and their library take no more.
+  @Test func `has at most 200 slashes`() { #expect(TopicFilter(String(repeating: "/", count: 200)) != nil) }
 }

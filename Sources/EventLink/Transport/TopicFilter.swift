@@ -8,6 +8,7 @@ struct TopicFilter: Sendable, Hashable {
   init?(_ text: String) {
     guard Self.isUsable(text), !Self.isOrder(text) else { return nil }
     levels = Self.levels(of: text).map(Array.init)
+    guard levels.count <= Self.mostLevels else { return nil }
     for (place, level) in levels.enumerated() {
       if level.contains(UInt8(ascii: "#")), level != Self.all || place + 1 < levels.count { return nil }
       if level.contains(UInt8(ascii: "+")), level != Self.any { return nil }
@@ -43,6 +44,9 @@ struct TopicFilter: Sendable, Hashable {
 
   /// The most bytes of a topic that a link takes; MQTT allows 65,535.
   static let longest = 512
+
+  /// The most levels of a topic: mosquitto and its library take 200 slashes, and each attempt to send more would end the connection.
+  private static let mostLevels = 201
 
   /// Whether a link takes a text as a topic or a filter: brokers may refuse control characters.
   private static func isUsable(_ text: String) -> Bool {
