@@ -121,16 +121,7 @@ public final class EventLink: Sendable {
   /// - Throws: the error of the transport, ``LinkError/isOpen``, or ``LinkError/announcesAlready(as:)`` if another open link of
   ///   the bus announces the life cycle on the same topic.
   public func open() async throws {
-    if let herald, hub.isAnnounced(on: herald.topic, besides: number) {
-      throw LinkError.announcesAlready(as: herald.topic)
-    }
-    let connection = try state.withLock { state throws(LinkError) in
-      guard !state.isOpen else { throw LinkError.isOpen }
-      (state.isOpen, state.isConnected) = (true, false)
-      state.connection += 1
-      (state.reason, state.hasOverflowed, state.isLastConnection) = (nil, false, false)
-      return state.connection
-    }
+    let connection = try hub.opening.withLock { _ in try beginConnection() }
     await MainActor.run { for fleet in fleets { fleet.linkWillOpen() } }
     do {
       // It may have been closed while the main actor was busy.
@@ -154,6 +145,20 @@ public final class EventLink: Sendable {
     // The connection may have ended while the main actor was busy; that is told on the main actor, too.
     await MainActor.run { if isUp(connection) { for fleet in fleets { fleet.isCurrent = true } } }
     judgeFleets(connection)
+  }
+
+  /// Notes that the link is open, and returns the number of the connection; one link of the bus at a time calls it.
+  private func beginConnection() throws(LinkError) -> Int {
+    if let herald, hub.isAnnounced(on: herald.topic, besides: number) {
+      throw LinkError.announcesAlready(as: herald.topic)
+    }
+    return try state.withLock { state throws(LinkError) in
+      guard !state.isOpen else { throw LinkError.isOpen }
+      (state.isOpen, state.isConnected) = (true, false)
+      state.connection += 1
+      (state.reason, state.hasOverflowed, state.isLastConnection) = (nil, false, false)
+      return state.connection
+    }
   }
 
   /// Announces the present state, or the last one before the connection ends.
@@ -219,6 +224,7 @@ public final class EventLink: Sendable {
       // An end in order has no will, so the last announcement must not be left behind.
       if !isSent, let message = herald?.lastMessage(from: hub.origin) { transport.publish(message, number: .max) }
     }
+    hub.stopSending(by: number, connection)
     // Before the transport may report the end.
     endRuns(of: connection)
     await transport.disconnect()
@@ -236,6 +242,8 @@ public final class EventLink: Sendable {
   private func setClosed(_ connection: Int) -> Bool {
     let wasOpen = state.withLock { state in
       guard state.connection == connection, state.isOpen else { return false }
+      // Before the link can be opened again: the next connection has a birth of its own.
+      herald?.connectionDidEnd()
       state.isOpen = false
       return true
     }
@@ -280,6 +288,7 @@ public final class EventLink: Sendable {
   /// Leaves the connection of a simulated process that has ended, so that the broker notices it.
   private func processDidEnd() {
     let (connection, waiting): (Int?, [OneShot<Bool>]) = state.withLock { state in
+      herald?.connectionDidEnd()
       defer { (state.isOpen, state.runs, state.closes) = (false, [], []) }
       return (state.isOpen ? state.connection : nil, state.runs + state.closes.map(\.end))
     }

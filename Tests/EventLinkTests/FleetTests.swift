@@ -125,6 +125,28 @@ import Testing
     await second.close()
   }
 
+  /// The broker keeps what came last, and the will of a crash must name the same connection.
+  @Test func `announces nothing of a connection that was lost over another link (13)`() async throws {
+    let till = try Process(MemoryBroker().transport()) { _ in }
+    let links = try (0..<2).map { _ in
+      try EventLink(of: till.system.application, to: broker.transport()) { try $0.announceLifeCycle(as: "shop/till") }
+    }
+    try await till.system.play("launch")
+    try await links[1].open()
+    broker.cutConnections()
+    try await till.system.play("wait:1s")
+    await #expect(throws: LinkError.connectionEnded(reason: "the connection was cut")) { try await links[1].run() }
+    await links[1].close()
+    try await links[0].open()
+    try await till.system.play("interrupt:call; wait:1s")
+    func birth(_ message: LinkMessage?) -> Substring? {
+      let text = String(decoding: message?.payload ?? [], as: UTF8.self)
+      return text.split(separator: #""birth":""#).last?.prefix { $0 != "\"" }
+    }
+    let present = try #require(birth(broker.retained["shop/till"]))
+    #expect(present == birth(broker.wills.first))
+  }
+
   /// The life of which the fleet hears only this came and went while its link was down.
   @Test(arguments: ["quit", "crash"])
   func `shows that a process has vanished that started again while the fleet's link was down (13)`(end: String)

@@ -16,22 +16,26 @@ private final class SilentTransport: LinkTransport {
     var rows: [Int] = []
     var ends = 0
     var waiter: (count: Int, OneShot<Bool>)?
+    /// Called as a connection ends, while nothing is taken any more.
+    var atEnd: (@Sendable () async -> Void)?
+    var isEnding = false
   }
 
   private let state = Guarded(State())
 
   func connect(will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void) async throws {
-    state.withLock { $0.receive = receive }
+    state.withLock { ($0.receive, $0.isEnding) = (receive, false) }
   }
 
   func subscribe(to filters: [String], quality: LinkQuality) async throws {}
 
   func publish(_ message: LinkMessage, number: UInt64) -> Bool {
     state.withLock { state in
+      guard !state.isEnding else { return false }
       state.published.append(message)
       state.number = number
+      return true
     }
-    return true
   }
 
   func flush() {
@@ -42,7 +46,16 @@ private final class SilentTransport: LinkTransport {
     waiter?.settle(true)
   }
 
-  func disconnect() async { state.withLock { $0.ends += 1 } }
+  func disconnect() async {
+    let atEnd = state.withLock { state in
+      state.ends += 1
+      state.isEnding = true
+      return state.atEnd
+    }
+    await atEnd?()
+  }
+
+  func atEnd(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.atEnd = body } }
 
   func say(_ event: LinkTransportEvent) { state.withLock { $0.receive }?(event) }
 
@@ -125,6 +138,48 @@ private final class SilentTransport: LinkTransport {
     try await here.system.play("wait:1m")
     #expect(here.take().contains("acknowledged 1 of orders"))
     #expect(transport.published.dropFirst(count).filter { $0.topic == "orders" }.count == 1, "its head")
+  }
+
+  /// The end of a connection takes a while, and each acknowledgement makes room for another message.
+  @Test func `acknowledges events as the connection ends gets the next ones on another one (6)`() async throws {
+    let here = try Process(transport) { try $0.send(OrderPlaced.self, as: "orders", quality: .atMostOnce) }
+    try await here.system.play("launch")
+    for id in 1...1_000 { here.bus.post(OrderPlaced(id: id)) }
+    try await here.system.play("wait:1ms")
+    transport.atEnd { [transport, clock = here.system.clock] in
+      for number in 0...transport.number { transport.say(.acknowledged(number)) }
+      try? await clock.sleep(for: .seconds(1))
+    }
+    let link = here.link
+    let closing = here.system.application.task { await link.close() }
+    try await here.system.play("wait:1ms")
+    closing.cancel()
+    try await here.system.play("wait:1m")
+    let names = transport.published.map { String(decoding: $0.payload, as: UTF8.self).split(separator: "\"")[7] }
+    #expect(names == (1...names.count).map { "orders#\($0)" } && names.count == 400)
+  }
+
+  @Test func `has asked for what is missing, and is left, leaves that to another link (4)`() async throws {
+    let there = try Process(transport) { try $0.receive(OrderPlaced.self, as: "orders") }
+    let other = SilentTransport()
+    var link: EventLink? = try EventLink(of: there.system.application, to: other) {
+      try $0.receive(OrderPlaced.self, as: "orders")
+    }
+    try await there.system.play("launch")
+    try await link?.open()
+    try await there.system.play("wait:1ms")
+    for id in [1, 3] {
+      let payload =
+        #"{"specversion":"1.0","id":"orders#\#(id)","source":"other","type":"OrderPlaced","sequence":"\#(id)","data":{"id":\#(id)}}"#
+      other.say(.received(LinkMessage(topic: "orders", payload: Array(payload.utf8), quality: .atLeastOnce)))
+    }
+    try await there.system.play("wait:1ms")
+    #expect(other.published.count == 1 && transport.published.count == 0)
+    link = nil
+    try await there.system.play("wait:1ms")
+    #expect(transport.published.count == 1)
+    try await there.system.play("wait:30s")
+    #expect(there.take() == ["order 1", "missed 1 of orders", "order 3"])
   }
 
   @Test func `does not bring what is missing is given up after the patience of the link (4)`() async throws {

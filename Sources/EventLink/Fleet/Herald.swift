@@ -22,6 +22,9 @@ final class Herald: Sendable {
     return message
   }
 
+  /// The connection is over: until the next one, there is nothing to announce.
+  func connectionDidEnd() { birth.withLock { $0 = nil } }
+
   /// The will of the present connection.
   var presentWill: LinkMessage? { will.withLock { $0 } }
 

@@ -28,7 +28,12 @@ extension LinkHub {
 
   func remove(_ link: LinkMachine.LinkID) {
     declarations.withLock { $0.links[link] = nil }
-    machine.withLock { [now = clock.now.offset] in $0.removeLink(link, at: now) }
+    take(.removed(link))
+  }
+
+  /// Lets a link send nothing more on a connection that is about to end: what the transport then refuses would be lost.
+  func stopSending(by link: LinkMachine.LinkID, _ connection: Int) {
+    machine.withLock { $0.stopSending(by: link, connection) }
   }
 
   /// Whether another link of the bus is open and announces the life cycle on a topic.

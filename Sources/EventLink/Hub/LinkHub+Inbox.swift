@@ -135,6 +135,7 @@ extension LinkHub {
       guard link.isUp(connection) else { return }
       // An end in order has no will, and if the process dies before it has connected again, nothing else says so.
       if let will = link.herald?.presentWill { link.transport.publish(will, number: .max) }
+      stopSending(by: lane, connection)
       await link.transport.disconnect()
       take(.transport(.closed(reason: EventLink.overflow), lane, connection: connection))
     }

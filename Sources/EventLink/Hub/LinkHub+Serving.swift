@@ -149,6 +149,7 @@ extension LinkHub {
       decide(&agenda) { $0.didConnect(link.number, connection, at: now) }
     case .finish(let link, let connection): decide(&agenda) { $0.finish(link.number, connection) }
     case .closed(let link, let connection): decide(&agenda) { $0.didDisconnect(link.number, connection, at: now) }
+    case .removed(let lane): decide(&agenda) { $0.removeLink(lane, at: now) }
     case .time:
       timer.withLock { $0 = nil }
       decide(&agenda) { $0.timeDidPass(now) }

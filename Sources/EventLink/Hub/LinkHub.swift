@@ -24,6 +24,7 @@ final class LinkHub: Sendable {
     case transport(LinkTransportEvent, LinkMachine.LinkID, connection: Int)
     case finish(EventLink, connection: Int)
     case closed(EventLink, connection: Int)
+    case removed(LinkMachine.LinkID)
     case time
 
     /// Whether the input comes only when all posts before it have been sent.
@@ -72,6 +73,8 @@ final class LinkHub: Sendable {
   let machine: Guarded<LinkMachine>
   let inbox = Guarded(Inbox())
   let declarations = Guarded(Declarations())
+  /// Held while a link looks whether another one announces on its topic, and becomes open.
+  let opening = Guarded(())
   let timer = Guarded<(at: Duration, task: Task<Void, Never>)?>(nil)
 
   init(_ application: Application, origin: String, limits: LinkMachine.Limits) {

@@ -219,6 +219,11 @@ extension LinkMachine {
     withLane(at: links.index(forKey: link)) { $0.reportIfIdle($1, &$2) }
   }
 
+  /// Keeps what waits for the next connection, because this one is about to end.
+  mutating func stopSending(by link: LinkID, _ connection: Int) {
+    if links[link]?.connection == connection { links[link]?.isEnding = true }
+  }
+
   private mutating func reportIfIdle(_ link: LinkID, _ lane: inout Lane) {
     guard let goals = lane.goals else { return }
     let hasSent = goals.allSatisfy { lane.progress[$0.key]?.sent ?? .max >= $0.value }

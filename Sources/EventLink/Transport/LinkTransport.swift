@@ -9,8 +9,8 @@ public protocol LinkTransport: Sendable {
   ///
   /// - Parameters:
   ///   - will: the message that the broker sends if the connection ends without ``disconnect()``; nil for none.
-  ///   - receive: called with what happens on the connection, one call after another, on any thread; it does not
-  ///     block.
+  ///   - receive: called with what happens on the connection, on any thread; it does not block. Messages and the end come one after
+  ///     another. An acknowledgement may come at the same time, also on the thread of ``publish(_:number:)``, and after the end.
   /// - Throws: the reason if there is no connection.
   func connect(will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void) async throws
 
@@ -78,6 +78,6 @@ public enum LinkTransportEvent: Sendable, Hashable {
   case received(LinkMessage)
   /// The broker has taken the message with this number or, if it is sent at most once, the transport has written it.
   case acknowledged(UInt64)
-  /// The connection has ended; nothing follows.
+  /// The connection has ended; no message follows.
   case closed(reason: String)
 }
