@@ -429,13 +429,14 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   connection->client = mosquitto_new(NULL, true, connection);
   sigaction(SIGPIPE, &former, NULL);
   pthread_mutex_unlock(&making);
-  connection->watched = -1;
-  connection->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  connection->poll = epoll_create1(EPOLL_CLOEXEC);
+  connection->poll = connection->watched = -1;
   // By edges, each write wakes the thread once, which need not read the number.
-  struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = connection->wake};
+  struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+  event.data.fd = connection->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  bool may_wait = connection->wake >= 0 && (connection->poll = epoll_create1(EPOLL_CLOEXEC)) >= 0
+                  && epoll_ctl(connection->poll, EPOLL_CTL_ADD, connection->wake, &event) == 0;
   // An error of the system, which the library does not know.
-  int failure = epoll_ctl(connection->poll, EPOLL_CTL_ADD, connection->wake, &event) < 0 ? errno : 0;
+  int failure = may_wait ? 0 : errno;
   connection->host = strdup(options->host);
   connection->port = options->port;
   pthread_mutex_init(&connection->access, NULL);
