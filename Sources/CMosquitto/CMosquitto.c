@@ -44,8 +44,7 @@ struct mqtt_connection {
   atomic_bool is_woken;
   // The packets that were queued since the last were written.
   atomic_int queued;
-  atomic_int references;
-  // The threads that serve the connection or, relieved of that, still run a job.
+  // The threads that serve the connection or, relieved of that, still run a job. Until the last one releases the context, nothing is freed.
   atomic_int threads;
   // 0 goes on, 1 ends in order, 2 ends at once.
   atomic_int end;
@@ -157,7 +156,6 @@ static void take_pipe(void) {
 }
 
 void mqtt_release(mqtt_connection *connection) {
-  if (atomic_fetch_sub(&connection->references, 1) != 1) return;
   // The library ends TLS with a write if the socket is still open, and this may be a thread of the program.
   sigset_t pipe = only_pipe(), former;
   pthread_sigmask(SIG_BLOCK, &pipe, &former);
@@ -381,8 +379,8 @@ static void run(void *argument) {
     note(connection, "it was closed");
     connection->events.closed(connection->events.context, connection->reason);
   }
+  // Another thread may release the connection from here on.
   if (atomic_fetch_sub(&connection->threads, 1) == 1) connection->events.release(connection->events.context);
-  mqtt_release(connection);
 }
 
 // Starts a thread that takes no signals: the program's own threads do. Returns 0, or an error of the system.
@@ -444,7 +442,6 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   connection->remaining = -1;
   connection->keep_alive = options->keep_alive;
   connection->has_tls = options->has_tls;
-  atomic_init(&connection->references, 2);
   atomic_init(&connection->threads, 1);
   int error = MOSQ_ERR_NOMEM;
   if (connection->client != NULL && failure == 0) error = configure(connection->client, options);
@@ -459,7 +456,6 @@ mqtt_connection *mqtt_connect(const mqtt_options *options, mqtt_events events, c
   }
   if (failure == 0 && error == MOSQ_ERR_ERRNO) failure = errno;
   *reason = failure != 0 ? strerror(failure) : mosquitto_strerror(error);
-  atomic_store(&connection->references, 1);
   mqtt_release(connection);
   return NULL;
 }
@@ -513,14 +509,12 @@ void mqtt_end(mqtt_connection *connection, bool in_order) {
 bool mqtt_relieve(mqtt_connection *connection) {
   pthread_mutex_lock(&connection->duty);
   if (connection->runs_job) {
-    atomic_fetch_add(&connection->references, 1);
     atomic_fetch_add(&connection->threads, 1);
     if (start(connection) == 0) {
       connection->server++;
       connection->runs_job = false;
     } else {
       atomic_fetch_sub(&connection->threads, 1);
-      atomic_fetch_sub(&connection->references, 1);
     }
   }
   bool is_relieved = !connection->runs_job;

@@ -79,6 +79,28 @@ extension `The machine of links` {
     #expect(outputs() == ["post 1", "post 2", "post 3"])
   }
 
+  @Test mutating func `says little of what it rejects (12)`() {
+    let text = "a" + String(repeating: "\u{301}", count: 2_000)
+    machine.receive(
+      LinkMessage(topic: text, payload: one, quality: .atMostOnce), isSticky: false, by: 1, at: now)
+    let payload = #"{"specversion":"\#(text)","id":"1","source":"x","type":"y"}"#
+    machine.receive(
+      LinkMessage(topic: "t", payload: Array(payload.utf8), quality: .atMostOnce), isSticky: false, by: 1, at: now)
+    for output in machine.takeOutputs() {
+      guard case .rejected(let topic, let reason) = output else {
+        Issue.record("\(output)")
+        continue
+      }
+      #expect(topic.unicodeScalars.count + reason.unicodeScalars.count < 150)
+    }
+    // The key is the payload's.
+    let keyed = #"{"specversion":"1.0","id":"1","source":"x","type":"y","data":{"\#(text)":"b"}}"#
+    let error = #expect(throws: LinkFormatError.self) {
+      try CloudEvent.data(of: Array(keyed.utf8), as: [String: Int].self)
+    }
+    #expect((error?.description.unicodeScalars.count).map { $0 < 300 } == true)
+  }
+
   // MARK: Programs without a link
 
   private mutating func counts(_ number: Int, id: String, on topic: String = "ticks") {
@@ -111,5 +133,15 @@ extension `The machine of links` {
     counts(1, id: "local/ticks#1")
     counts(3, id: id)
     #expect(outputs() == ["post 1"] + (isCounted ? ["send 1: requests request 1"] : ["post 3"]))
+  }
+
+  @Test(arguments: ["-1", "9223372036854775807", "12345678901234567890", "x", ""])
+  mutating func `takes an event of a foreign program with any sequence, once (10)`(sequence: String) {
+    let payload = #"{"specversion":"1.0","id":"1","source":"x","type":"y","sequence":"\#(sequence)","data":1}"#
+    for _ in 0..<2 {
+      machine.receive(
+        LinkMessage(topic: "t", payload: Array(payload.utf8), quality: .atMostOnce), isSticky: false, by: 1, at: now)
+    }
+    #expect(outputs() == ["post 0"])
   }
 }
