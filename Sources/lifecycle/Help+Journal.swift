@@ -71,7 +71,7 @@ extension Help {
       terminated               it got willTerminate, and ended in order
       crashed                  a fatal signal ended it, which is named
       killed                   it vanished, as by SIGKILL (or called exit)
-      ended by the watchdog    it ended after code had overrun its time
+      ended by the watchdog    it ended soon after code had overrun its time
       the device restarted     no end is recorded, and the device restarted later;
                                the last run of a journal that was copied from
                                another machine looks the same

@@ -147,6 +147,16 @@ import Testing
     }
   }
 
+  @Test func `a line of another thread after that of the crash hides nothing`() throws {
+    let directory = try TemporaryDirectory()
+    let probe = try Probe(directory.file(), seed: 1, size: .max, flush: false, count: 4, end: "beside")
+    probe.finish()
+    #expect(probe.ending == -SIGFPE)
+    let exit = Journal(at: directory.file()).previousExit
+    #expect(exit.run.lastRecord?.name == "beside", "\(exit)")
+    #expect(exit.kind == .crashed && exit.run.crash?.signal == "SIGFPE", "\(exit)")
+  }
+
   @Test func `a program whose journal another one writes says so, and both go on`() throws {
     let directory = try TemporaryDirectory()
     let first = try Probe(directory.file(), seed: 1, size: 1_000_000, flush: false, count: 5)

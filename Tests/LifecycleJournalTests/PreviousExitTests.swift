@@ -166,6 +166,76 @@ import Testing
     #expect(PreviousExit(of: run, bootID: nil).kind == .killed && run.crash == nil)
   }
 
+  /// The other threads run on while the handler of the signal ends the process.
+  @Test func `lines that follow a fatal signal at once are no sign of survival, those two seconds later are`() {
+    let late = { (instant: Duration) in
+      JournalLine.record(
+        LifecycleRecord(instant: instant, kind: .notification, name: "n", state: .active, cause: "test"))
+    }
+    var run = RunSummary()
+    run.take(.record(LifecycleRecord(instant: .zero, kind: .state, name: "active", state: .active, cause: "launch")))
+    run.take(.crash(JournalCrash(instant: .seconds(1), signal: "SIGSEGV")))
+    run.take(late(.seconds(1) + .microseconds(50)))
+    run.take(.alive(.milliseconds(2_999)))
+    #expect(PreviousExit(of: run, bootID: nil).kind == .crashed && run.hasEnded)
+    #expect(run.crash?.instant == .seconds(1))
+    run.take(late(.seconds(3)))
+    #expect(PreviousExit(of: run, bootID: nil).kind == .killed && run.crash == nil)
+  }
+
+  @Test func `a process that ends in order after a fatal signal has not crashed`() {
+    var run = RunSummary()
+    for record in [
+      LifecycleRecord(instant: .zero, kind: .state, name: "background", state: .background, cause: "launch"),
+      LifecycleRecord(
+        instant: .seconds(1), kind: .delegate, name: "applicationWillTerminate", state: .background, cause: "kill"),
+      LifecycleRecord(instant: .seconds(1), kind: .state, name: "notRunning", state: .notRunning, cause: "kill"),
+    ] {
+      run.take(.record(record))
+      if record.name == "background" { run.take(.crash(JournalCrash(instant: .seconds(1), signal: "SIGFPE"))) }
+    }
+    #expect(PreviousExit(of: run, bootID: nil).kind == .terminated)
+  }
+
+  @Test func `a crash while the application ends in order is a crash`() {
+    var run = RunSummary()
+    let record = { (kind: LifecycleRecord.Kind, name: String, state: ApplicationState) in
+      JournalLine.record(
+        LifecycleRecord(instant: .seconds(1), kind: kind, name: name, state: state, cause: "kill"))
+    }
+    run.take(record(.state, "background", .background))
+    run.take(record(.delegate, "applicationWillTerminate", .background))
+    run.take(.crash(JournalCrash(instant: .seconds(1), signal: "SIGFPE")))
+    run.take(record(.state, "notRunning", .notRunning))
+    #expect(PreviousExit(of: run, bootID: nil).kind == .crashed)
+  }
+
+  @Test func `a process that runs on after an overrun was not ended for it`() {
+    var run = RunSummary()
+    let overrun = { (instant: Duration) in
+      JournalLine.record(
+        LifecycleRecord(instant: instant, kind: .report, name: "watchdog:feed", state: .background, cause: "home"))
+    }
+    run.take(
+      .record(LifecycleRecord(instant: .zero, kind: .state, name: "background", state: .background, cause: "home")))
+    run.take(overrun(.seconds(5)))
+    #expect(PreviousExit(of: run, bootID: nil).kind == .watchdog)
+    run.take(.alive(.seconds(65)))
+    let exit = PreviousExit(of: run, bootID: nil)
+    #expect(exit.text == "killed in the background")
+    run.take(overrun(.seconds(70)))
+    #expect(PreviousExit(of: run, bootID: nil).kind == .watchdog)
+  }
+
+  @Test func `the summary keeps a part of a very long name of an overrun`() throws {
+    var run = RunSummary()
+    let name = "watchdog:" + String(repeating: "x", count: 1 << 20)
+    run.take(.record(LifecycleRecord(instant: .zero, kind: .state, name: "active", state: .active, cause: "launch")))
+    run.take(.record(LifecycleRecord(instant: .zero, kind: .report, name: name, state: .active, cause: "home")))
+    let kept = try #require(run.overruns.first)
+    #expect(kept.hasPrefix("watchdog:xxx") && kept.unicodeScalars.count <= 501)
+  }
+
   @Test(arguments: ["SIGSEGV\\u001b[2J", "sigsegv", "", "SIGSEGVSIGSEGVSIGSEGV"])
   func `the name of a signal is nothing else`(name: String) {
     let line = "{\"journal\":\"crash\",\"t\":1.0,\"signal\":\"\(name)\"}\n"

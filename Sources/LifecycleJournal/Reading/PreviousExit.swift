@@ -18,7 +18,8 @@ public struct PreviousExit: Sendable, Hashable {
     case crashed
     /// The process vanished without a line, as after SIGKILL or a signal that the program does not handle.
     case killed
-    /// An overrun of a time limit was reported, and no input and no state other than *not running* followed.
+    /// An overrun of a time limit was reported, and no input, no state other than *not running*, and no `alive` line
+    /// followed.
     ///
     /// A host of a real system ends no process for an overrun. A run that ended in order but late is of this kind, too.
     case watchdog
@@ -67,7 +68,7 @@ extension PreviousExit.Kind {
     let action = hasEnded ? run.lastInput.flatMap { DeviceInput(rawValue: $0) } : nil
     if action == .reboot { return .deviceRestarted }
     if action == .crash { return .crashed }
-    if !run.overruns.isEmpty { return .watchdog }
+    if !run.overruns.isEmpty, !run.hasOutlivedOverruns { return .watchdog }
     if hasEnded, run.wasToldToEnd { return .terminated }
     if run.stop != nil { return .unknown }
     if !hasEnded, let before = run.header?.bootID, let bootID, before != bootID { return .deviceRestarted }

@@ -23,6 +23,9 @@ public struct RunSummary: Sendable, Hashable {
   /// The number of missing lines, records and entries, as the journal itself reports it.
   public private(set) var lost = 0
   /// The fatal signal that the process received; nil if none was recorded, or the process survived it.
+  ///
+  /// A process has survived the signal if a line is two seconds later, or if the application was told to end afterwards, and
+  /// did.
   public private(set) var crash: JournalCrash?
   /// The place from which on the journal could not be written, if it was not written again.
   ///
@@ -36,6 +39,8 @@ public struct RunSummary: Sendable, Hashable {
   /// The reports of overruns from which the application has not gone on: since the last input, and the last change to a
   /// state other than *not running*; the first hundred, if there are more.
   public private(set) var overruns: [String] = []
+  /// Whether a later line shows that the process was not ended for the last overrun.
+  private(set) var hasOutlivedOverruns = false
   /// Whether `applicationWillTerminate` was called since the last launch.
   private(set) var wasToldToEnd = false
   /// The last input of the system.
@@ -44,6 +49,10 @@ public struct RunSummary: Sendable, Hashable {
   private(set) var commits = 0
   private var clock = JournalClockMark(instant: .zero, wallTime: .zero)
   private static let mostOverruns = 100
+  /// The time for which the other threads of a process may go on after a fatal signal, until its handlers have ended it.
+  private static let longestDeath = Duration.seconds(2)
+  /// Whether `applicationWillTerminate` was called after the fatal signal, so that an orderly end shows its survival.
+  private var isToldToEndAfterCrash = false
 
   /// Makes a summary without lines.
   public init() {}
@@ -62,13 +71,12 @@ public struct RunSummary: Sendable, Hashable {
   ///
   /// - Parameter line: the line.
   public mutating func take(_ line: JournalLine) {
-    // A process that goes on has survived the signal.
-    crash = nil
     if case .run(let header) = line, self.header == nil {
       self.header = header
       lastInstant = header.instant
     }
     if let instant = line.instant { advance(to: instant) }
+    if let crash, lastInstant >= crash.instant + Self.longestDeath { self.crash = nil }
     switch line {
     case .run(let header):
       if header.state != state { commit(header.state) }
@@ -78,9 +86,13 @@ public struct RunSummary: Sendable, Hashable {
       lost.add(clamped: gap.lost)
       stop = nil
     case .clock(let mark): clock = mark
-    case .crash(let crash): self.crash = JournalCrash(instant: lastInstant, signal: crash.signal)
+    case .crash(let crash):
+      self.crash = JournalCrash(instant: lastInstant, signal: crash.signal)
+      isToldToEndAfterCrash = false
     case .stopped(let stop): self.stop = stop
-    case .entry, .alive, .unknown: break
+    // It comes a minute after the last line by default; a watchdog would have ended the process by then.
+    case .alive: hasOutlivedOverruns = true
+    case .entry, .unknown: break
     }
   }
 
@@ -101,7 +113,7 @@ public struct RunSummary: Sendable, Hashable {
   /// - Returns: the wall-clock time.
   public func wallTime(at instant: Duration) -> Duration { clock.wallTime + (instant - clock.instant) }
 
-  /// Whether the last line shows the end of the run: a fatal signal, or a change of state to *not running*.
+  /// Whether the lines show the end of the run: a fatal signal, or a change of state to *not running*.
   ///
   /// If not, the time that the run lasted after its last line is unknown.
   public var hasEnded: Bool { crash != nil || commits > 0 && state == .notRunning }
@@ -133,18 +145,20 @@ public struct RunSummary: Sendable, Hashable {
       overruns = []
     case .state:
       commits += 1
+      if record.state == .notRunning, isToldToEndAfterCrash { crash = nil }
       commit(record.state)
     case .delegate:
       switch ApplicationCallback(rawValue: record.name) {
       case .willFinishLaunching:
         launches += 1
         wasToldToEnd = false
-      case .willTerminate: wasToldToEnd = true
+      case .willTerminate: (wasToldToEnd, isToldToEndAfterCrash) = (true, true)
       default: break
       }
-    // Limited, because a journal may contain anything, and the use of memory must not grow with it.
-    case .report where record.isOverrun && !record.isOfOperation && overruns.count < Self.mostOverruns:
-      overruns.append(record.name)
+    case .report where record.isOverrun && !record.isOfOperation:
+      hasOutlivedOverruns = false
+      // Limited, because a journal may contain anything, and the use of memory must not grow with it.
+      if overruns.count < Self.mostOverruns { overruns.append(record.name.cut(toScalars: 500)) }
     case .report, .notification, .task, .ignored: break
     }
     // If a change of state is missing because of a gap or damage, the next record shows the state.

@@ -30,6 +30,7 @@ import PubSub
     let failing = application.bus.receive(Journal.DidFail.self, replay: .latest) { @concurrent event in
       say("failed \(event.failure)")
     }
+    if arguments.last == "beside" { DeathBesideAWriter.prepare() }
     let journal = Journal(at: arguments[1], of: application, configuration: configuration)
     say("previous \(journal.previousExit.kind.rawValue)")
     for (number, input) in zip(0..<count, JournalWorkload(seed: seed)) {
@@ -49,6 +50,7 @@ import PubSub
         closeInChild(journal, at: arguments[1])
         words = ["exit"]
       }
+      if words == ["beside"] { DeathBesideAWriter.begin(journal) }
       if words == ["terminate"] {
         await application.handle(.terminate)
         Glibc.exit(0)
