@@ -67,6 +67,21 @@ import Testing
     #expect(try files.destinationOfSymbolicLink(atPath: link) == "data/deep/er/trips.jsonl")
   }
 
+  /// In a shared directory, another user's link could lead to any file of this user.
+  @Test(arguments: [false, true])
+  func `another user's link in a directory of this user is not followed`(exists: Bool) throws {
+    guard geteuid() == 0 else { return print("skipped: only root can make a link of another user") }
+    if exists { try write("", to: file) }
+    try files.createSymbolicLink(atPath: link, withDestinationPath: file)
+    #expect(lchown(link, 65_534, 65_534) == 0)
+    let journal = journal(link)
+    #expect(journal.failure?.operation == .open && journal.failure?.error == FileError(number: EPERM))
+    #expect(!journal.append(numbered(1)) && text(of: file).isEmpty && dataNames == (exists ? ["trips.jsonl"] : []))
+    // Its owner may decide where a link in a directory of their own leads.
+    #expect(chown(directory.path, 65_534, 65_534) == 0)
+    #expect(journal.append(numbered(2)) && entries(of: file).records == [numbered(2)])
+  }
+
   @Test func `links in a circle are refused, with the system's words; the program goes on once they lead somewhere`()
     throws
   {

@@ -196,6 +196,9 @@ private func renameFile(_ path: String, _ name: String) -> Int32 { rename(path, 
 func systemText(of number: Int32) -> String { String(cString: strerror(number)) }
 
 extension SystemFiles {
+  /// The user with whose rights this process opens files.
+  static var user: UInt32 { UInt32(geteuid()) }
+
   /// Returns a path that means the same after the process has changed its directory; an empty one stays empty.
   package static func absolute(_ path: String) -> String {
     guard !path.isEmpty, !path.hasPrefix("/"), let present = getcwd(nil, 0) else { return path }
@@ -206,6 +209,7 @@ extension SystemFiles {
 
 extension FileError {
   package static let noSuchFile = FileError(number: ENOENT)
+  static let notPermitted = FileError(number: EPERM)
   package static let exists = FileError(number: EEXIST)
   static let tooManyLinks = FileError(number: ELOOP)
   static let fileTooLarge = FileError(number: EFBIG)

@@ -22,6 +22,16 @@ package enum JournalFiles {
     throw FileError.tooManyLinks
   }
 
+  /// Throws EPERM for a symbolic link that another user may have set as a trap.
+  ///
+  /// Linux has the same rule for a shared directory, but only where the system follows the link itself: it trusts the
+  /// user of this process, and the owner of the directory. Root can lead this user anywhere in any case.
+  package static func checkOwner(ofLink link: String, files: any FileCalls) throws(FileError) {
+    let owner = try files.status(ofName: link).owner
+    guard owner != 0, owner != SystemFiles.user else { return }
+    guard try files.status(at: directory(of: link)).owner == owner else { throw .notPermitted }
+  }
+
   /// Returns the name of a kept file; 1 is the newest.
   package static func kept(_ number: Int, of path: String) -> String { "\(path).\(number)" }
 

@@ -31,7 +31,12 @@ extension JournalWriter {
   /// refuses to open it.
   private func followed(_ path: String) throws(JournalFailure) -> String {
     if let status = try? files.status(at: path), !status.isRegular { return path }
-    do throws(FileError) { return try JournalFiles.followed(path, files: files) } catch {
+    do throws(FileError) {
+      return try JournalFiles.followed(path, files: files) { link throws(FileError) in
+        try JournalFiles.checkOwner(ofLink: link, files: files)
+        return true
+      }
+    } catch {
       throw JournalFailure(.open, path, error)
     }
   }

@@ -4,7 +4,8 @@ import LifecycleJournal
 ///
 /// A file appears as a whole: the pieces go to a new file beside it, which gets the name at the end. Without an end, as after
 /// an error, the former file stays. The permissions are 0644 as far as the umask and those of the former file allow. A
-/// symbolic link is followed if it belongs to this user or to root; another user's could lead to any file of this user.
+/// symbolic link is followed if it belongs to this user, to root, or to the owner of its directory; another user's could
+/// lead to any file of this user.
 final class OutputFile {
   private let path: String
   private let files = SystemFiles()
@@ -96,8 +97,7 @@ final class OutputFile {
   /// The path behind the symbolic links; a link to a stream leads nowhere by its text, and stays.
   private func followed() throws(FileError) -> String {
     try JournalFiles.followed(path, files: files) { link throws(FileError) in
-      let owner = try files.status(ofName: link).owner
-      guard owner == 0 || owner == geteuid() else { throw FileError(number: EPERM) }
+      try JournalFiles.checkOwner(ofLink: link, files: files)
       return (try? files.status(at: link))?.isRegular != false
     }
   }
