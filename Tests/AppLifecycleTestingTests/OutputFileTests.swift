@@ -91,7 +91,33 @@ import Testing
     }
   }
 
+  /// Its file is the shell's, which goes on writing to it.
+  @Test(arguments: ["/dev/stderr", "/dev/fd/2", "/dev/fd/3", "link"])
+  func `a file behind a descriptor is appended to and not replaced`(name: String) throws {
+    let notes = folder.appending(path: "notes.txt").path
+    let link = folder.appending(path: "link").path
+    try files.createSymbolicLink(atPath: link, withDestinationPath: "/dev/fd/3")
+    try "former\n".write(toFile: notes, atomically: false, encoding: .utf8)
+    let output = name == "link" ? link : name
+    let number = name.hasSuffix("2") || name.hasSuffix("r") ? 2 : 3
+    let line = "\"$0\" states --format text -o \(output); echo after >&\(number)"
+    let result = try Tool.shell("{ \(line); } \(number)>> '\(notes)'", input: "")
+    #expect(result == Tool.Result(status: 0, output: "", error: ""))
+    #expect(try text(of: notes) == "former\n" + Tool.run("states").output + "after\n")
+    #expect(try names() == ["link", "notes.txt"])
+  }
+
   #if os(Linux)
+    @Test(arguments: ["/proc/self/fd/1", "/proc/self/fd/3"])
+    func `so is one by its name in the system's list of descriptors`(name: String) throws {
+      let notes = folder.appending(path: "notes.txt").path
+      try "former\n".write(toFile: notes, atomically: false, encoding: .utf8)
+      let number = name.suffix(1)
+      let line = "\"$0\" states --format text -o \(name) \(number)>> '\(notes)'"
+      #expect(try Tool.shell(line, input: "") == Tool.Result(status: 0, output: "", error: ""))
+      #expect(try text(of: notes) == "former\n" + Tool.run("states").output && names() == ["notes.txt"])
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a signal that ends the tool removes the file that has no name yet`(signal: Int32) throws {
       try "former".write(toFile: page, atomically: false, encoding: .utf8)

@@ -2,7 +2,7 @@ import LifecycleJournal
 
 /// The file or standard output to which a picture is written, piece by piece.
 ///
-/// A file appears as a whole: the pieces go to a new file beside it, which gets the name at the end. Without an end, as after
+/// A name of an open descriptor, such as `/dev/stderr`, stands for that descriptor. A file appears as a whole: the pieces go to a new file beside it, which gets the name at the end. Without an end, as after
 /// an error, the former file stays. The permissions are 0644 as far as the umask and those of the former file allow. A
 /// symbolic link is followed if it belongs to this user, to root, or to the owner of its directory; another user's could
 /// lead to any file of this user.
@@ -10,6 +10,8 @@ final class OutputFile {
   private let path: String
   private let files = SystemFiles()
   private var descriptor: Int32?
+  /// Whether the program that started the tool has opened the file.
+  private var isInherited = false
   /// The new file and the name that it gets at the end.
   private var fresh: (name: String, target: String)?
   private var text = ""
@@ -35,13 +37,12 @@ final class OutputFile {
 
   /// Creates an output without a journal to protect.
   init(_ path: String) {
-    // Behind such a name may stand a regular file, to which the shell appends, and which must not be replaced.
-    self.path = ["/dev/stdout", "/dev/fd/1"].contains(path) ? "-" : path
-    if self.path == "-" { descriptor = 1 }
+    self.path = path
+    if path == "-" { (descriptor, isInherited) = (1, true) }
   }
 
   deinit {
-    if path != "-", let descriptor { files.close(descriptor) }
+    if !isInherited, let descriptor { files.close(descriptor) }
     if let fresh { try? files.remove(fresh.name) }
     UnfinishedFile.set(nil)
   }
@@ -82,6 +83,10 @@ final class OutputFile {
 
   private func open() throws(FileError) {
     let target = try followed()
+    if let number = Self.descriptor(named: target) {
+      (descriptor, isInherited) = (number, true)
+      return
+    }
     let former = try? files.status(at: target)
     if let former, !former.isRegular {
       descriptor = try files.openStream(target)
@@ -94,11 +99,19 @@ final class OutputFile {
     fresh = (name, target)
   }
 
+  /// Returns the open descriptor that a path names.
+  ///
+  /// Behind it may be a regular file, to which the shell appends, and which must not be replaced.
+  private static func descriptor(named path: String) -> Int32? {
+    guard let folder = ["/dev/fd/", "/proc/self/fd/"].first(where: path.hasPrefix) else { return nil }
+    return Int32(path.dropFirst(folder.count))
+  }
+
   /// The path behind the symbolic links; a link to a stream leads nowhere by its text, and stays.
   private func followed() throws(FileError) -> String {
     try JournalFiles.followed(path, files: files) { link throws(FileError) in
       try JournalFiles.checkOwner(ofLink: link, files: files)
-      return (try? files.status(at: link))?.isRegular != false
+      return Self.descriptor(named: link) == nil && (try? files.status(at: link))?.isRegular != false
     }
   }
 
