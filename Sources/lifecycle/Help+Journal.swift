@@ -35,8 +35,8 @@ extension Help {
     a background task), task (a background task expired or was refused), report (of
     code that overran its time or broke a rule), and ignored: with the reason.
 
-    The tool skips damaged lines, and reports them with their place on standard
-    error.
+    The tool skips damaged lines, and older files that it cannot read, and reports
+    them with their place on standard error.
 
     \(status)
 

@@ -43,6 +43,24 @@ import Testing
     #expect(try Tool.run("sessions", path) == Tool.Result(status: 74, output: "", error: reason))
   }
 
+  #if os(Linux)
+    @Test(arguments: ["log", "sessions", "timeline"])
+    @MainActor func `a kept file that cannot be opened is named, and the rest is read`(command: String) async throws {
+      try await makeJournal("launch; wait:1m; kill", "launch; home; wait:4s")
+      try FileManager.default.moveItem(atPath: path, toPath: kept)
+      try await makeJournal("launch; kill")
+      let end = command == "timeline" ? "--format html -o -" : ""
+      let whole = try Tool.run([command, path] + end.split(separator: " ").map(String.init))
+      #expect(whole.status == 0)
+      try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: kept)
+      // Without these capabilities, permissions count for root, too.
+      let user = geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search" : ""
+      let result = try Tool.shell("exec \(user) \"$0\" \(command) '\(path)' \(end)", input: "")
+      #expect(result.status == 1 && !result.output.isEmpty && result.output != whole.output)
+      #expect(result.error == "lifecycle: \(kept):1: cannot be read: Permission denied, at byte 0\n")
+    }
+  #endif
+
   @Test(arguments: [false, true])
   @MainActor func `timeline draws all runs before the failure`(isMissing: Bool) async throws {
     let reason = try await makeJournal(isMissing: isMissing)

@@ -30,6 +30,16 @@ package final class FileSource: ByteSource {
   }
 }
 
+/// A file that cannot be opened.
+struct FailedSource: ByteSource {
+  let error: FileError
+  let identity: FileStatus.Identity?
+
+  var size: Int64? { nil }
+
+  func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int { throw error }
+}
+
 /// Bytes in memory, returned a few at a time.
 package struct MemorySource: ByteSource {
   private let bytes: [UInt8]

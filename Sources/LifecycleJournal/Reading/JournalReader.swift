@@ -216,7 +216,9 @@ extension JournalReader {
     return reader
   }
 
-  /// Opens the oldest file of a journal; leaves out a kept one that cannot be opened.
+  /// Opens the oldest file of a journal.
+  ///
+  /// The reader of a kept file that cannot be opened has one entry, which is damaged and says why.
   ///
   /// - Throws: the error of opening the file that is written.
   package static func oldest(
@@ -266,6 +268,10 @@ extension JournalReader {
           // Without hard links, a rotation leaves the path without a file for a moment.
           if error == .noSuchFile, attempt < mostAttempts { continue attempts }
           if isWritten { throw error }
+          guard error != .noSuchFile, let identity = identities[index] else { continue }
+          let reader = JournalReader(source: FailedSource(error: error, identity: identity), path: names[index])
+          reader.predecessor = last
+          return reader
         }
       }
       return nil

@@ -83,7 +83,8 @@ final class JournalScan {
     progress?.begin(reader.path, from: reader.position, size: reader.size ?? 0)
     defer { progress?.clear() }
     while let entry = reader.next() {
-      if case .damaged(.unreadable(let error)) = entry.content {
+      // A kept file that cannot be read is damage, as the files after it may be whole.
+      if reader.path == path, case .damaged(.unreadable(let error)) = entry.content {
         isCutShort = true
         throw StandardStreams.Failure(operation: "read \(reader.path)", number: error.number)
       }
