@@ -115,6 +115,61 @@ import Testing
   // MARK: On the disk
 
   /// Without its name on the disk, a flushed file is lost with the machine.
+  @Test func `a kept file that cannot be opened is reported in its place`() throws {
+    let journal = journal(size: 1_000, kept: 9)
+    var number = 0
+    while !directory.names.contains("journal.jsonl.2") {
+      #expect(journal.append(numbered(number)))
+      number += 1
+    }
+    let lost = Array(try JournalReader(path: path + ".1")).records.map(\.name)
+    let files = FaultyFiles { [path] call in
+      call.name == "openForReading" && call.path == path + ".1" ? .fails(EACCES) : .works
+    }
+    var all: [JournalEntry] = []
+    var reader: JournalReader? = try .oldest(of: path, files: files)
+    while let present = reader {
+      all += Array(present)
+      reader = try present.next(of: path, files: files)
+    }
+    #expect(all.damage == [.unreadable(FileError(number: EACCES))])
+    #expect(all.records.map(\.name) == (0..<number).map { "n\($0)" }.filter { !lost.contains($0) })
+  }
+
+  @Test(arguments: [true, false])
+  func `while the new file cannot take the journal's name, no kept file is lost`(hasLinks: Bool) throws {
+    let isRefused = Shared(false)
+    let files = FaultyFiles { call in
+      if call.name == "link", !hasLinks { return .fails(EPERM) }
+      return call.name == "rename" && call.path?.hasSuffix(".new") == true && isRefused.value ? .fails(EBUSY) : .works
+    }
+    let journal = journal(size: 1_000, kept: hasLinks ? 3 : 30, files: files)
+    var number = 0
+    func append() {
+      #expect(journal.append(numbered(number)))
+      number += 1
+    }
+    while !directory.names.contains("journal.jsonl.2") { append() }
+    isRefused.value = true
+    for _ in 0..<60 { append() }
+    #expect(entries(of: path).records.map(\.name) == (0..<number).map { "n\($0)" })
+    guard hasLinks else { return }
+    isRefused.value = false
+    while !directory.names.contains("journal.jsonl.3") { append() }
+    #expect(entries(of: path).records.map(\.name) == (0..<number).map { "n\($0)" })
+  }
+
+  @Test func `the name of a file that another process left is on the disk with the first record that is flushed`() {
+    journal(size: nil, kept: 0).append(numbered(0))
+    let files = FaultyFiles { _ in .works }
+    var configuration = Journal.Configuration()
+    configuration.flush = .everyRecord
+    let journal = Journal(
+      at: path, configuration: configuration, bus: nil, instant: .zero, files: files, facts: .made())
+    for number in 1...3 { #expect(journal.append(numbered(number))) }
+    #expect(files.calls.filter { $0.name == "flushDirectory" }.map(\.path) == [directory.path])
+  }
+
   @Test func `a new file's name, and the file put aside, are on the disk with the next record that is flushed`() throws
   {
     var configuration = Journal.Configuration()

@@ -61,7 +61,7 @@ extension JournalWriter {
       switch lock(descriptor) {
       case .success(let locked?):
         file = locked
-        hasNewNames = hasNewNames || locked.size == 0
+        hasNewNames = true
         isTorn = !endsWithLineEnd(descriptor)
         return removeSecondName(of: locked.identity)
       case .success(nil): files.close(descriptor)
@@ -179,6 +179,8 @@ extension JournalWriter {
       } catch {
         files.close(fresh.descriptor)
         try? files.remove("\(path).new")
+        // With its second name, the file would take the place of a kept one at each further attempt.
+        if (try? files.status(at: path).identity) == old.identity { removeSecondName(of: old.identity) }
         throw error
       }
       file = fresh

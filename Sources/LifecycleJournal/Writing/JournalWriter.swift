@@ -71,8 +71,8 @@ struct JournalWriter: ~Copyable {
   var lastInstant = Duration.zero
   /// Decides when a line is due that says that the program still runs.
   var heartbeat: Heartbeat
-  /// Whether a name of the journal is not flushed to the disk.
-  var hasNewNames = false
+  /// Whether a name of the journal may not be on the disk; an earlier process may have died before it flushed one.
+  var hasNewNames = true
   /// The last line with its line feed; a stored property, so that its memory is reused.
   private(set) var line = JSONBytes()
 
