@@ -2,8 +2,8 @@ import LifecycleJournal
 
 /// The file or standard output to which a picture is written, piece by piece.
 ///
-/// A name of an open descriptor, such as `/dev/stderr`, stands for that descriptor. A file appears as a whole: the pieces go to a new file beside it, which gets the name at the end. Without an end, as after
-/// an error, the former file stays. The permissions are 0644 as far as the umask and those of the former file allow. A
+/// A name of an open descriptor, such as `/dev/stderr`, stands for that descriptor. A file appears as a whole: the pieces go to a new file beside
+/// it, which gets the name at the end. Without an end, as after an error, the former file stays. The permissions are 0644 as far as the umask and those of the former file allow. A
 /// symbolic link is followed if it belongs to this user, to root, or to the owner of its directory; another user's could
 /// lead to any file of this user.
 final class OutputFile {
