@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A source of a journal's bytes.
 package protocol ByteSource {
   /// Reads bytes at an offset; returns 0 at the end.
@@ -54,5 +62,15 @@ package struct MemorySource: ByteSource {
     let rest = bytes[Int(offset)...].prefix(min(step, target.count))
     target.copyBytes(from: rest)
     return rest.count
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Returns the index of the first byte of a value at or after a place.
+  ///
+  /// The system searches, because a line may have a mebibyte.
+  func firstIndex(ofByte byte: UInt8, from start: Int = 0) -> Int? {
+    guard let baseAddress, let place = memchr(baseAddress + start, Int32(byte), count - start) else { return nil }
+    return UnsafeRawPointer(place) - baseAddress
   }
 }

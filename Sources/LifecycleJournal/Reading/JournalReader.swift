@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A reader of a journal, line by line; the file may contain anything, and another program may be writing it.
 ///
 ///     for entry in try JournalReader(path: path) {
@@ -108,9 +100,8 @@ public final class JournalReader: Sequence, IteratorProtocol {
 
   /// Returns the index of the next line feed; searches each byte only once.
   private func indexOfLineEnd() -> Int? {
-    let found = buffer.withUnsafeBytes { bytes -> Int? in
-      guard let base = bytes.baseAddress, let place = memchr(base + searched, 0x0A, end - searched) else { return nil }
-      return UnsafeRawPointer(place) - base
+    let found = buffer.withUnsafeBytes {
+      UnsafeRawBufferPointer(rebasing: $0[..<end]).firstIndex(ofByte: 0x0A, from: searched)
     }
     searched = found ?? end
     return found

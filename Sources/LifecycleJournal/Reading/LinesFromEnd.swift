@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The complete lines of a file, from the last to the first.
 ///
 /// Lines that are longer than the limit are left out. The use of memory grows with the limit and the length of a chunk,
@@ -17,13 +9,8 @@ struct LinesFromEnd: Sequence, IteratorProtocol {
     /// The line without its line feed.
     let bytes: ArraySlice<UInt8>
 
-    /// Returns whether the line contains a byte; the system searches, because a line may have a mebibyte.
-    func contains(_ byte: UInt8) -> Bool {
-      bytes.withUnsafeBytes { bytes in
-        guard let base = bytes.baseAddress else { return false }
-        return memchr(base, Int32(byte), bytes.count) != nil
-      }
-    }
+    /// Returns whether the line contains a byte.
+    func contains(_ byte: UInt8) -> Bool { bytes.withUnsafeBytes { $0.firstIndex(ofByte: byte) != nil } }
   }
 
   private let source: any ByteSource
@@ -71,10 +58,9 @@ struct LinesFromEnd: Sequence, IteratorProtocol {
   private mutating func findStarts() {
     starts = begin == 0 ? [0] : []
     chunk.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
       var index = 0
-      while let place = memchr(base + index, 0x0A, bytes.count - index) {
-        index = UnsafeRawPointer(place) - base + 1
+      while let place = bytes.firstIndex(ofByte: 0x0A, from: index) {
+        index = place + 1
         starts.append(index)
       }
     }

@@ -124,7 +124,7 @@ extension JournalWriter {
   }
 
   /// Closes the file if another program has removed or renamed it: readers would not find records there.
-  mutating func noticeLossOfFile(at instant: Duration) throws(JournalFailure) {
+  mutating func noticeLossOfFile() {
     guard let file else { return }
     let names = (try? files.status(of: file.descriptor).names) ?? 0
     do throws(FileError) {

@@ -161,7 +161,7 @@ struct JournalWriter: ~Copyable {
     do throws(JournalFailure) {
       // What another program has put under the path must not be rotated.
       let rotates = mustMakeRoom
-      if flushes || !isCounted || rotates { try noticeLossOfFile(at: instant) }
+      if flushes || !isCounted || rotates { noticeLossOfFile() }
       // Check once a transition: a check for each record would cost a good part of the time for writing it.
       if begins || rotates { noticeCut() }
       if file == nil { try reopen(at: instant) }
