@@ -48,7 +48,8 @@ import Testing
         while gate.isClosed {}
       }
     }
-    for await _ in began.stream { break }
+    // On the main actor, because on one processor that thread is the only one of the pool.
+    await TaskStarter().waitOnMainActor { for await _ in began.stream { break } }
     gate.open(after: 40)
   }
 
