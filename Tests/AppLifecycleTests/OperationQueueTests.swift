@@ -22,7 +22,11 @@ import Testing
 
     func add(_ numbers: Int...) { for number in numbers { queue?.add(number) } }
 
-    func performOperation(_ number: Int) async {
+    func performOperations(_ next: @MainActor () -> Int?) async {
+      while let number = next() { await perform(number) }
+    }
+
+    private func perform(_ number: Int) async {
       notes.append("\(number) began\(Task.isCancelled ? ", cancelled" : "")")
       whenBegun?(number)
       if slow.contains(number) { try? await clock.sleep(for: .seconds(1)) }
@@ -62,9 +66,11 @@ import Testing
     private(set) lazy var queue = OperationQueue(tasks: TaskStarter(), performer: self)
     let (ends, ended) = AsyncStream.makeStream(of: String.self)
 
-    func performOperation(_ number: Int) async {
-      if number == 1 { queue.cancel(1) } else { await Task { @MainActor in }.value }
-      ended.yield("\(number)\(Task.isCancelled ? ", cancelled" : "")")
+    func performOperations(_ next: @MainActor () -> Int?) async {
+      while let number = next() {
+        if number == 1 { queue.cancel(1) } else { await Task { @MainActor in }.value }
+        ended.yield("\(number)\(Task.isCancelled ? ", cancelled" : "")")
+      }
     }
   }
 

@@ -18,7 +18,11 @@ import Testing
 
     init() { queue = OperationQueue(tasks: TaskStarter(), performer: self) }
 
-    func performOperation(_ number: Int) async {
+    func performOperations(_ next: @MainActor () -> Int?) async {
+      while let number = next() { await perform(number) }
+    }
+
+    private func perform(_ number: Int) async {
       notes.append("\(number) began\(Task.isCancelled ? ", cancelled" : "")")
       if slow.contains(number) { await withCheckedContinuation { waiting[number] = $0 } }
       notes.append("\(number) ended\(Task.isCancelled ? ", cancelled" : "")")

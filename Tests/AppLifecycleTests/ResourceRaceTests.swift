@@ -44,7 +44,7 @@ import Testing
           wasCancelled.yield(number)
           throw CancellationError()
         },
-        release: { _ in }),
+        release: { _ in {} }),
       while: .running, after: [])
     var begins = began.makeAsyncIterator()
     var ends = cancelled.makeAsyncIterator()

@@ -3,7 +3,7 @@ extension Application {
   ///
   /// Empty in the app-based life cycle. Observable.
   public var scenes: [Application.Scene] {
-    observed.access(self, \.scenes)
+    present.observed.access(self, \.scenes)
     return sceneDirectory.connected
   }
 

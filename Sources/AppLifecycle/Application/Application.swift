@@ -82,11 +82,9 @@ internal import Synchronization
   // MARK: Observers and the ledger
 
   /// The observable values; code of this package reads them here, without registering with Observation.
-  package let present = ObservableValues()
-  /// Notifies Observation of the properties that the program reads, and of their changes.
-  nonisolated let observed = LazyObservationRegistrar()
+  package nonisolated let present = ObservableValues()
   /// Whether the program has read such a property, so that each change costs more.
-  package nonisolated var isObserved: Bool { observed.isUsed }
+  package nonisolated var isObserved: Bool { present.observed.isUsed }
   /// The observers; see ``observe(label:fileID:line:_:)``.
   nonisolated let observers: ObserverList
   /// The pages of ``ledger``.
@@ -146,7 +144,7 @@ internal import Synchronization
       of: manager, configuration: configuration, time: processTime, tasks: tasks, deadlines: deadlines)
     tearDown.application = self
     questions.application = self
-    manager.application = self
+    (manager.application, manager.parts) = (self, ApplicationParts(of: self))
     manager.deadlines = deadlines
     ownTasks.application = self
     background.application = self
@@ -155,6 +153,7 @@ internal import Synchronization
 
   /// Drops everything that runs or is held, as when the process vanishes: nothing is released, and nothing is retried.
   isolated deinit {
+    manager.parts = nil
     manager.loseProcess()
     ownTasks.loseProcess()
     for scene in sceneDirectory.loseProcess() { scene.loseProcess() }

@@ -13,7 +13,7 @@ internal import PubSub
   private let transition: TracedTransition.ID?
   /// The observers of the application while synchronous handlers are called; nil later, because a post whose
   /// asynchronous handlers still run must not retain the observers.
-  private var observers: ObserverList?
+  @exclusivity(unchecked) private var observers: ObserverList?
   /// The time after which a handler is late; nil if the handlers have no deadline.
   private let deadline: Duration?
   private weak var application: Application?

@@ -2,10 +2,14 @@ public import Observation
 
 /// The observable values of an application.
 @MainActor package final class ObservableValues {
+  nonisolated init() {}
+
   package fileprivate(set) var state = ApplicationState.notRunning
   package fileprivate(set) var deactivationReasons: Set<DeactivationReason> = []
   package fileprivate(set) var launchCause: LifecycleCause?
   package fileprivate(set) var isProtectedDataAvailable = true
+  /// Notifies Observation of the properties that the program reads, and of their changes.
+  nonisolated let observed = LazyObservationRegistrar()
 }
 
 // `Observations { application.state }`, SwiftUI and `withObservationTracking` can observe these properties, and also
@@ -17,7 +21,7 @@ extension Application: Observable {
   /// ``ApplicationDelegate/applicationWillFinishLaunching(_:)`` is the exception: the state has changed before it.
   /// Observable.
   public var state: ApplicationState {
-    observed.access(self, \.state)
+    present.observed.access(self, \.state)
     return present.state
   }
 
@@ -37,7 +41,7 @@ extension Application: Observable {
   ///       }
   ///     }
   public var deactivationReasons: Set<DeactivationReason> {
-    observed.access(self, \.deactivationReasons)
+    present.observed.access(self, \.deactivationReasons)
     return present.deactivationReasons
   }
 
@@ -45,7 +49,7 @@ extension Application: Observable {
   ///
   /// Observable.
   public var launchCause: LifecycleCause? {
-    observed.access(self, \.launchCause)
+    present.observed.access(self, \.launchCause)
     return present.launchCause
   }
 
@@ -56,28 +60,28 @@ extension Application: Observable {
   /// on a locked device, and while the application is suspended or not running. A host that never sends
   /// ``SystemInput/setPasscode(_:)`` leaves it true. Observable.
   @preconcurrency public var isProtectedDataAvailable: Bool {
-    observed.access(self, \.isProtectedDataAvailable)
+    present.observed.access(self, \.isProtectedDataAvailable)
     return present.isProtectedDataAvailable
   }
 
   func setState(_ state: ApplicationState) {
-    observed.change(self, \.state) { present.state = state }
+    present.observed.change(self, \.state) { present.state = state }
   }
 
   func setDeactivationReasons(_ reasons: Set<DeactivationReason>) {
-    observed.change(self, \.deactivationReasons) { present.deactivationReasons = reasons }
+    present.observed.change(self, \.deactivationReasons) { present.deactivationReasons = reasons }
   }
 
   func setIsProtectedDataAvailable(_ isAvailable: Bool) {
     guard present.isProtectedDataAvailable != isAvailable else { return }
-    observed.change(self, \.isProtectedDataAvailable) { present.isProtectedDataAvailable = isAvailable }
+    present.observed.change(self, \.isProtectedDataAvailable) { present.isProtectedDataAvailable = isAvailable }
   }
 
   /// Notifies observers of ``resources``; the resource manager has already made the change.
-  func resourcesDidChange() { observed.change(self, \.resources) {} }
+  func resourcesDidChange() { present.observed.change(self, \.resources) {} }
 
   func setLaunchCause(_ cause: LifecycleCause) {
-    observed.change(self, \.launchCause) { present.launchCause = cause }
+    present.observed.change(self, \.launchCause) { present.launchCause = cause }
   }
 }
 

@@ -118,7 +118,10 @@ extension Application {
       name: name, phase: phase, index: manager.nextIndex, owner: manager, tasks: tasks)
     let operations = ResourceOperations(
       name: name, holding: resource.holding, acquire: acquire,
-      release: { try await release($0.unboxed(as: Handle.self)) })
+      release: { held in
+        let handle = held.unboxed(as: Handle.self)
+        return { try await release(handle) }
+      })
     if let run { operations.run = { handle in try await run(handle.unboxed(as: Handle.self)) } }
     if let check { operations.check = { handle in try await check(handle.unboxed(as: Handle.self)) } }
     operations.habits = habits

@@ -3,8 +3,10 @@ internal import Scheduling
 
 /// Performs the operations of an ``OperationQueue``.
 @MainActor protocol OperationPerformer: AnyObject {
-  /// Performs the operation with a number.
-  func performOperation(_ number: Int) async
+  /// Performs the operations whose numbers `next` returns, one after another, until it returns nil.
+  ///
+  /// All in one call, because each further asynchronous function would cost as much as an operation.
+  func performOperations(_ next: @MainActor () -> Int?) async
 }
 
 /// Runs the operations of managed resources concurrently, without a task for each operation that does not suspend.
@@ -93,16 +95,20 @@ internal import Scheduling
   }
 
   private func work(_ me: Worker) async {
-    guard let performer else { return }
-    while let next = takeNext() {
+    var present: Int?
+    await performer?.performOperations {
+      if let ended = present {
+        // The process may have vanished, and another one may have begun.
+        if ended < running.count, running[ended] === me { running[ended] = nil }
+        // A cancelled task stays cancelled, so it must not perform other operations. One that still runs inline is
+        // cancelled only when its caller has it.
+        if me.isCancelled || Task.isCancelled { return nil }
+      }
+      present = takeNext()
+      guard let next = present else { return nil }
       if head < queue.count, !isPerformingNow { startSpare() }
       running[next] = me
-      await performer.performOperation(next)
-      // The process may have vanished, and another one may have begun.
-      if next < running.count, running[next] === me { running[next] = nil }
-      // A cancelled task stays cancelled, so it must not perform other operations. One that still runs inline is
-      // cancelled only when its caller has it.
-      if me.isCancelled || Task.isCancelled { break }
+      return next
     }
     if head < queue.count, !isPerformingNow { startSpare() }
   }

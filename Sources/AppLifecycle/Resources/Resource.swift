@@ -36,15 +36,15 @@ struct ResourceHabits {
   var becameIdle: (@MainActor () -> Void)?
   /// Whether a body has its first run although its phase closes; nil for a body without a first run to have.
   var isOwedRun: (@MainActor () -> Bool)?
-  /// Releases the handle.
-  let release: @MainActor (HeldHandle) async throws -> Void
+  /// Makes the release of a handle.
+  let release: @MainActor (HeldHandle) -> @MainActor () async throws -> Void
   /// Called when the resource is no longer managed, and not held.
   var whenForgotten: (@MainActor () -> Void)?
 
   init(
     name: String, holding: ResourceHolding, body: EventBus.Subscriber? = nil,
     acquire: @escaping @MainActor () async throws -> HeldHandle,
-    release: @escaping @MainActor (HeldHandle) async throws -> Void
+    release: @escaping @MainActor (HeldHandle) -> @MainActor () async throws -> Void
   ) {
     (self.name, self.holding, self.body) = (name, holding, body)
     (self.acquire, self.release) = (acquire, release)
@@ -103,12 +103,12 @@ struct ResourceHabits {
     (holding, isBody) = (operations.holding, operations.body != nil)
   }
 
-  func operationIsDecided(at time: Duration, in application: Application?) {
+  func operationIsDecided(at time: Duration, in parts: ApplicationParts?) {
     (operationBegan, operationHasBegun, isCutShort, call, intercepted) = (time, false, false, nil, nil)
     operation += 1
-    page = application?.ownLedger.page
-    transition = application?.transitions.traced
-    waitsForProcess = application?.processTime.isHeld ?? false
+    page = parts?.ledger.page
+    transition = parts?.transitions.traced
+    waitsForProcess = parts?.processTime.isHeld ?? false
   }
 
   func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }

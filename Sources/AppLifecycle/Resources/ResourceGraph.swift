@@ -307,8 +307,9 @@ struct ResourceGraph {
   /// Returns the resources whose status has changed since the last call, in order; consecutive changes of a resource
   /// count once.
   mutating func takeChanges() -> [Int] {
-    defer { changes.removeAll(keepingCapacity: true) }
-    return changes
+    var taken: [Int] = []
+    swap(&taken, &changes)
+    return taken
   }
 }
 
@@ -360,8 +361,9 @@ extension ResourceGraph {
 
   private mutating func collectActions(_ body: (inout ResourceGraph) -> Void) -> [Action] {
     body(&self)
-    defer { actions = [] }
-    return actions
+    var collected: [Action] = []
+    swap(&collected, &actions)
+    return collected
   }
 
   /// Begins the next operation of a resource if its conditions are met.

@@ -42,7 +42,7 @@ extension Application {
   ///
   /// - Complexity: linear in their number.
   public var resources: [ResourceHealth] {
-    observed.access(self, \.resources)
+    present.observed.access(self, \.resources)
     return presentResources
   }
   /// The same, read without notifying Observation; for use inside the package.

@@ -36,25 +36,24 @@ extension ResourceManager {
     }
   }
 
-  func announce(_ changes: [Int], at time: Duration, to application: Application?) {
-    // A resource that has been acquired, and is not ready, has the status that it had before. Loops, because a closure
-    // on the main actor that the standard library calls looks at its executor each time.
-    var unchanged: [Int] = []
-    for index in changes where graph.isBecomingHeld(index) {
-      if resources[index]?.holding.presentStatus == .acquiring { unchanged.append(index) }
-    }
-    var idle: [ResourceOperations] = []
-    for index in changes where !unchanged.contains(index) {
+  func announce(_ changes: [Int], at time: Duration) {
+    var (unchanged, idle): ([Int], [ResourceOperations]) = ([], [])
+    for index in changes {
       guard let resource = resources[index] else { continue }
+      // A resource that has been acquired, and is not ready, has the status that it had before.
+      if graph.isBecomingHeld(index), resource.holding.presentStatus == .acquiring {
+        unchanged.append(index)
+        continue
+      }
       let status = status(of: index)
       resource.since = time
       resource.holding.setStatus(status)
       if status == .idle, resource.isBody, !isOpen(resource.phase) { idle.append(resource.operations) }
     }
-    application?.resourcesDidChange()
+    if parts?.values.observed.isUsed == true { application?.resourcesDidChange() }
     // These closures may release an owner, whose deinitializer may call the application.
     for operations in idle { operations.becameIdle?() }
-    guard let application, application.bus.hasSubscribers(Application.ResourceDidChange.self) else { return }
+    guard parts?.bus.hasReceivers(of: Application.ResourceDidChange.self) == true, let application else { return }
     for index in changes where !unchanged.contains(index) {
       guard let resource = resources[index], !resource.isBody else { continue }
       // If another resource has this name now, an event with the name would be about that resource.

@@ -4,75 +4,67 @@ internal import Scheduling
 // Acquires, releases, and the invalidations between them.
 
 extension ResourceManager {
-  /// Performs the operation of a resource.
+  /// Performs operations of resources.
   ///
   /// All is in one function, because each further asynchronous function would cost as much as the rest.
-  func performOperation(_ index: Int) async {
-    if resources[index]?.waitsForProcess == true {
-      let generation = generation
-      try? await application?.processTime.untilRunning()
-      guard generation == self.generation else { return }
-    }
-    guard let resource = resources[index] else { return }
-    let operations = resource.operations
-    switch graph.status(of: index) {
-    // Skip the acquire of a resource that is no longer needed.
-    // Nor does a body begin while its phase closes, unless it is owed this run.
-    case .acquiring
-    where graph.isAcquireCancelled(index) || (graph.mayRunOnce(index) && operations.isOwedRun?() != true):
-      clearTimer(of: index)
-      didEnd(index, generation) { $0.didFailToAcquire(index) }
-    case .acquiring:
-      let lease = ResourceLease(operations.holding.beginLease(), of: operations.holding)
-      let run = begin(index, resource, lease: lease, in: application)
-      do {
-        let handle =
-          resource.intercepted == nil
-          ? try await HandlerContext.$current.withValue(.within(run)) { try await operations.acquire() }
-          : try await acquireInside(resource.intercepted, operations, run)
-        didAcquire(index, handle, lease.number, run)
-      } catch {
-        didFailToAcquire(index, error, run)
+  func performOperations(_ next: @MainActor () -> Int?) async {
+    while let index = next() {
+      if resources[index]?.waitsForProcess == true {
+        let generation = generation
+        try? await application?.processTime.untilRunning()
+        guard generation == self.generation else { continue }
       }
-    case .releasing:
-      let (run, handle, waits) = beginRelease(index, resource)
-      if waits { await resource.lease?.whenEnded() }
-      // If the process has vanished meanwhile, nothing is released.
-      guard run.generation == generation else { return }
-      do {
-        if let handle, resource.intercepted != nil {
-          try await releaseInside(resource.intercepted, operations, handle, run)
-        } else if let handle {
-          try await HandlerContext.$current.withValue(.within(run)) { try await operations.release(handle) }
+      guard let resource = resources[index] else { continue }
+      let operations = resource.operations
+      switch graph.status(of: index) {
+      // Skip the acquire of a resource that is no longer needed.
+      // Nor does a body begin while its phase closes, unless it is owed this run.
+      case .acquiring
+      where graph.isAcquireCancelled(index) || (graph.mayRunOnce(index) && operations.isOwedRun?() != true):
+        clearTimer(of: index)
+        didEnd(index, generation) { $0.didFailToAcquire(index) }
+      case .acquiring:
+        let lease = ResourceLease(operations.holding.beginLease(), of: operations.holding)
+        let run = begin(index, resource, lease: lease)
+        do {
+          didAcquire(index, try await inside(run, resource.intercepted, operations.acquire), lease.number, run)
+        } catch {
+          didFailToAcquire(index, error, run)
         }
-        didRelease(index, nil, run)
-      } catch {
-        didRelease(index, error, run)
+      case .releasing:
+        let (run, handle, waits) = beginRelease(index, resource)
+        if waits { await resource.lease?.whenEnded() }
+        // If the process has vanished meanwhile, nothing is released.
+        guard run.generation == generation else { continue }
+        do {
+          if let handle { try await inside(run, resource.intercepted, operations.release(handle)) }
+          didRelease(index, nil, run)
+        } catch {
+          didRelease(index, error, run)
+        }
+      case .idle, .held, .retrying, .failed: break
       }
-    case .idle, .held, .retrying, .failed: break
     }
   }
 
-  // Functions of their own, so that an operation without interceptors needs no more room in its task.
+  /// Performs an operation in the context of its run, inside the interceptors if there are any.
+  ///
+  /// It runs where its caller does, because a function on the main actor looks at its executor as it begins, and its
+  /// caller does after it. Without interceptors the operation is passed on as it is, because a closure around it would do
+  /// the same.
   @inline(never)
-  private func acquireInside(
-    _ intercepted: InterceptedCall?, _ operations: ResourceOperations, _ run: AwaitedRun
-  ) async throws -> HeldHandle {
-    try await HandlerContext.with(run) { try await intercepted.run(operations.acquire) }
+  private nonisolated(nonsending) func inside<Result: Sendable>(
+    _ run: AwaitedRun, _ intercepted: InterceptedCall?, _ operation: @MainActor () async throws -> Result
+  ) async throws -> Result {
+    guard intercepted != nil else {
+      return try await HandlerContext.$current.withValue(.within(run), operation: operation)
+    }
+    return try await HandlerContext.with(run) { try await intercepted.run(operation) }
   }
 
-  @inline(never)
-  private func releaseInside(
-    _ intercepted: InterceptedCall?, _ operations: ResourceOperations, _ handle: HeldHandle, _ run: AwaitedRun
-  ) async throws {
-    try await HandlerContext.with(run) { try await intercepted.run { try await operations.release(handle) } }
-  }
-
-  private func begin(
-    _ index: Int, _ resource: Resource, lease: ResourceLease? = nil, in application: Application?
-  ) -> AwaitedRun {
+  private func begin(_ index: Int, _ resource: Resource, lease: ResourceLease? = nil) -> AwaitedRun {
     resource.operationBegins(at: clock.now())
-    if let application { callBegins(index, resource, in: application) }
+    callBegins(index, resource)
     return AwaitedRun(of: scope, generation: generation, lease: lease)
   }
 
@@ -128,9 +120,8 @@ extension ResourceManager {
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
     // A body that has ended with an error after its release was decided is an entry, too.
     resource.endsLoop = if let lease = resource.lease { lease.isRunning || lease.errorOfEnd != nil } else { false }
-    let application = application
-    let run = begin(index, resource, in: application)
-    setDeadline(of: index, in: application)
+    let run = begin(index, resource)
+    setDeadline(of: index)
     let handle = resource.holding.take()
     // A body that was cancelled for good is cancelled without being asked.
     let isHurried = isQuick || (resource.isBody && graph.isRemoved(index))
@@ -162,9 +153,10 @@ extension ResourceManager {
 
   /// Sets the deadline of a release or a cancelled acquire that no budget covers: the budget of didEnterBackground from
   /// now.
-  func setDeadline(of index: Int, in application: Application?) {
-    guard let application, let resource = resources[index] else { return }
-    if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
+  func setDeadline(of index: Int) {
+    guard let parts, parts.tearDown.deadline == nil || !graph.isAwaited(index), let resource = resources[index],
+      let application
+    else { return }
     let deadline = running.instant(after: application.configuration.didEnterBackgroundBudget)
     let (holding, operation) = (resource.holding, resource.operation)
     resources[index]?.timer = deadlines?.set(deadline) { [tasks, weak self, weak holding] in
@@ -188,7 +180,7 @@ extension ResourceManager {
     // A budget that has begun meanwhile covers the operation, and its end handles it.
     if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
     if !graph.isLate(index) {
-      note(index, .overran, at: clock.now(), in: application)
+      note(index, .overran, at: clock.now())
       graph.markLate(index)
       let release = !resource.isBody ? BudgetOverrun.Operation.release : .end
       application.operationIsLate(
@@ -228,7 +220,7 @@ extension ResourceManager {
       } else {
         names.notBegun.append(resource.operations.name)
       }
-      note(index, blames && resource.operationHasBegun ? .overran : .cutShort, at: now, in: application)
+      note(index, blames && resource.operationHasBegun ? .overran : .cutShort, at: now)
       abandon(index)
     }
     return names

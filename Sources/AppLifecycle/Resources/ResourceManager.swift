@@ -35,6 +35,8 @@ internal import Scheduling
   private var wasAwaited = false
   /// The application, which is notified of changes and of the durations of operations.
   weak var application: Application?
+  /// Its parts; nil as soon as it goes.
+  @exclusivity(unchecked) var parts: ApplicationParts?
   /// The timers on the application's clock.
   var deadlines: Deadlines?
   // Each operation looks whether there are any.
@@ -302,29 +304,27 @@ internal import Scheduling
   // MARK: Performing
 
   /// Performs the actions of the graph, and posts the changes of status.
-  func perform(_ actions: [ResourceGraph.Action]) { perform(actions, at: nil, for: application) }
-
-  func perform(_ actions: [ResourceGraph.Action], at time: Duration?, for application: Application?) {
+  func perform(_ actions: [ResourceGraph.Action], at time: Duration? = nil) {
     let changes = graph.takeChanges()
     if !actions.isEmpty || !changes.isEmpty {
       let time = time ?? clock.now()
-      for action in actions { perform(action, at: time, for: application) }
+      for action in actions { perform(action, at: time) }
       updateFailures(after: changes)
-      announce(changes, at: time, to: application)
+      announce(changes, at: time)
       // Forget resources after the announcement of their last change.
       for case .forget(let index) in actions { forget(index) }
     }
     // After the last operation the wait for the tear-down may be over.
     let awaits = graph.awaited > 0
-    if wasAwaited, !awaits { application?.tearDown.didProgress() }
+    if wasAwaited, !awaits { parts?.tearDown.didProgress() }
     wasAwaited = awaits
     serveHoldWaiters()
   }
 
-  private func perform(_ action: ResourceGraph.Action, at time: Duration, for application: Application?) {
+  private func perform(_ action: ResourceGraph.Action, at time: Duration) {
     switch action {
     case .acquire(let index), .release(let index):
-      resources[index]?.operationIsDecided(at: time, in: application)
+      resources[index]?.operationIsDecided(at: time, in: parts)
       queue?.add(index)
     case .retry(let index, let failures):
       let delay = delay(of: index, afterFailures: failures)
@@ -336,7 +336,7 @@ internal import Scheduling
       queue?.cancel(index)
       // Its dependencies stay held until the acquire has ended, so report an acquire that ignores its cancellation. One
       // with a lease has ended, and only its loop has not begun.
-      if resources[index]?.lease == nil { setDeadline(of: index, in: application) }
+      if resources[index]?.lease == nil { setDeadline(of: index) }
     case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
     case .forget: break
     }
@@ -357,20 +357,19 @@ internal import Scheduling
   ) {
     guard generation == self.generation else { return }
     let time = time ?? clock.now()
-    let application = application
     // A late operation has been noted already.
-    if let outcome, !graph.isLate(index) { note(index, outcome, at: time, in: application) }
+    if let outcome, !graph.isLate(index) { note(index, outcome, at: time) }
     let endsBody = resources[index]?.isBody == true && graph.isBeingTornDown(index)
-    perform(event(&graph), at: time, for: application)
-    if endsBody { application?.tearDown.bodiesDidEnd() }
+    perform(event(&graph), at: time)
+    if endsBody { parts?.tearDown.bodiesDidEnd() }
   }
 
-  func note(
-    _ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration, in application: Application?
-  ) {
-    guard let application, let resource = resources[index], let step = stepInLedger(index, resource) else { return }
-    application.note(
-      resource.entry(step, outcome, at: time), of: resource.call, on: resource.page, isTearDown: !graph.isWanted(index))
+  func note(_ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration) {
+    guard let parts, let resource = resources[index], let step = stepInLedger(index, resource) else { return }
+    var entry = resource.entry(step, outcome, at: time)
+    if !graph.isWanted(index), parts.tearDown.blames(entry) { entry.outcome = .overran }
+    guard !parts.observers.isEmpty else { return parts.ledger.note(entry, on: resource.page) }
+    application?.note(entry, of: resource.call, on: resource.page)
   }
 
   /// The name of the running operation in the ledger; nil if the ledger does not list it.
@@ -383,8 +382,8 @@ internal import Scheduling
   }
 
   /// Reports to observers that an operation has begun.
-  func callBegins(_ index: Int, _ resource: Resource, in application: Application) {
-    guard application.describesCalls, let step = stepInLedger(index, resource) else { return }
+  func callBegins(_ index: Int, _ resource: Resource) {
+    guard parts?.describesCalls == true, let application, let step = stepInLedger(index, resource) else { return }
     // Call observers before changing `resources`, because they may read it.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
     guard let call = application.callBegins(entry, in: resource.transition) else { return }

@@ -40,7 +40,7 @@ extension ResourceOperations {
     body: EventBus.Subscriber, _ holding: ResourceHolding, _ run: @escaping @MainActor () async throws -> Void
   ) {
     self.init(
-      name: body.description, holding: holding, body: body, acquire: { HandleBox(()) }, release: { _ in })
+      name: body.description, holding: holding, body: body, acquire: { HandleBox(()) }, release: { _ in {} })
     self.run = { _ in try await run() }
   }
 }

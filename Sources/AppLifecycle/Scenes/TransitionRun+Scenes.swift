@@ -22,7 +22,7 @@ extension TransitionRun {
     guard let scene = application.sceneDirectory[id] else { return }
     scene.setState(state)
     if state == .unattached {
-      application.observed.change(application, \.scenes) { application.sceneDirectory.disconnect(scene) }
+      application.present.observed.change(application, \.scenes) { application.sceneDirectory.disconnect(scene) }
     }
   }
 
@@ -30,14 +30,14 @@ extension TransitionRun {
   func loseScenes() {
     guard !application.sceneDirectory.connected.isEmpty else { return }
     var lost: [Application.Scene] = []
-    application.observed.change(application, \.scenes) { lost = application.sceneDirectory.loseProcess() }
+    application.present.observed.change(application, \.scenes) { lost = application.sceneDirectory.loseProcess() }
     // Observers of a scene's state may read the application's scenes.
     for scene in lost { scene.loseProcess() }
   }
 
   private func connectScene(_ id: SceneIdentifier) -> Application.Scene {
     var connected: Application.Scene?
-    application.observed.change(application, \.scenes) {
+    application.present.observed.change(application, \.scenes) {
       connected = application.sceneDirectory.connect(id, of: application)
     }
     let scene = connected!

@@ -27,7 +27,7 @@ internal import Synchronization
   nonisolated var openCalls: [TracedCall] { open.calls }
 
   /// Whether there are no observers, so that no events need be created.
-  private(set) var isEmpty = true
+  @exclusivity(unchecked) private(set) var isEmpty = true
 
   /// Adds an observer, which receives the events that happen from now on.
   ///

@@ -105,6 +105,9 @@ extension EventBus {
   /// - Complexity: constant; takes no lock.
   public func hasSubscribers<E: Event>(_ type: E.Type = E.self) -> Bool { core.hasSubscribers(type) }
 
+  /// Returns the same for a type that is not sticky, without looking whether it is.
+  package func hasReceivers<E: Event>(of type: E.Type) -> Bool { core.hasReceivers(of: type) }
+
   /// One subscription, as ``EventBus/subscriptions`` lists it.
   public struct Listing: Sendable, Hashable, CustomStringConvertible {
     /// The subscriber: its label and its source position.

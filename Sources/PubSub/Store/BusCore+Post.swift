@@ -11,7 +11,12 @@ extension BusCore {
 
   /// Returns whether a subscriber, a tracer, or the bus, which keeps sticky events, would receive a post of this type.
   func hasSubscribers<E: EventBus.Event>(_ type: E.Type) -> Bool {
-    if type is any StickyEvent.Type || isWatched { return true }
+    type is any StickyEvent.Type || hasReceivers(of: type)
+  }
+
+  /// Returns the same for a type of which the bus keeps no event.
+  func hasReceivers<E: EventBus.Event>(of type: E.Type) -> Bool {
+    if isWatched { return true }
     guard let topic = Self.topic(of: type, in: tableWord) else { return seesEveryPost.load(ordering: .acquiring) }
     return pubsub_root(topic) != nil || pubsub_flags(topic) & ~Int(PUBSUB_GENERAL) != 0
   }

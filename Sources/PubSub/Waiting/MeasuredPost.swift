@@ -103,7 +103,7 @@ extension MeasuredPost {
     // Check again: an executor that runs jobs immediately may continue this post inside other posts.
     guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
-    let (observer, now, wantsBeginnings) = (observer, now, observer.wantsBeginnings)
+    let (observer, now, wantsBeginnings, hasDeadline) = (observer, now, observer.wantsBeginnings, deadline != nil)
     // Work that leaves a simulation is reported with the name of the handler that started it (`TaskStarter.naming`).
     let namesHandlers = bus.tasks.executor != nil
     withUnsafePointer(to: event) { address in
@@ -117,7 +117,7 @@ extension MeasuredPost {
         var begun: BegunCall?
         // `place.call` finds out, too, whether the owner and the subscription are there. These posts must know before: the
         // observer is called first, and a time-out must not name a subscription that has ended.
-        if wantsBeginnings || isLate(at: time) {
+        if wantsBeginnings || (hasDeadline && isLate(at: time)) {
           if place.endsIfExpired() { return false }
           if hasTimedOut(place, at: time) { return true }
           begun = begins(place, &time, isSynchronous: true)

@@ -1,0 +1,26 @@
+internal import PubSub
+
+/// What each operation of a resource uses of its application.
+///
+/// An object that is referred to weakly, as an application is, has slow retains and releases.
+@MainActor final class ApplicationParts {
+  let bus: EventBus
+  let ledger: ApplicationLedger
+  let observers: ObserverList
+  let transitions: Transitions
+  let values: ObservableValues
+  let processTime: ProcessTime
+  /// The application owns it and the resources, and takes these parts away before it goes.
+  unowned let tearDown: TearDown
+  private let interceptors: [any CallInterceptor]
+
+  init(of application: Application) {
+    (bus, ledger, observers) = (application.bus, application.ownLedger, application.observers)
+    (transitions, values) = (application.transitions, application.present)
+    (processTime, tearDown) = (application.processTime, application.tearDown)
+    interceptors = application.configuration.interceptors
+  }
+
+  /// Whether calls must be described: for observers, or for interceptors.
+  var describesCalls: Bool { !observers.isEmpty || !interceptors.isEmpty }
+}
