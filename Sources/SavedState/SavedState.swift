@@ -51,7 +51,8 @@ import Scheduling
 
   let program: String
   let storage: any StateStorage
-  private(set) weak var application: Application?
+  var application: Application? { reference.application }
+  private let reference: ApplicationReference
   private let registrar = ObservationRegistrar()
   private var restoration: RestorationOutcome?
   private var latestProblem: SavedStateError?
@@ -81,7 +82,8 @@ import Scheduling
   var hasSettledInBackground = false
 
   init(of application: Application, _ program: String, _ configuration: Configuration, in storage: any StateStorage) {
-    (self.application, self.program, self.configuration, self.storage) = (application, program, configuration, storage)
+    (reference, self.program) = (application.reference, program)
+    (self.configuration, self.storage) = (configuration, storage)
     saving = Saving(in: storage, of: application, program, every: configuration.autosaveInterval)
     saving.state = self
     followActivity(of: application)

@@ -87,9 +87,8 @@ extension ClockHandle {
       return { [origin] in
         var time = timespec()
         clock_gettime(id, &time)
-        return Duration(
-          secondsComponent: Int64(time.tv_sec - origin.tv_sec),
-          attosecondsComponent: Int64(time.tv_nsec - origin.tv_nsec) * 1_000_000_000)
+        let seconds = Int64(time.tv_sec - origin.tv_sec)
+        return .nanoseconds(seconds * 1_000_000_000 + Int64(time.tv_nsec - origin.tv_nsec))
       }
     #else
       switch clock {

@@ -33,6 +33,9 @@ internal import Synchronization
   /// ``shutDown(status:cause:)``, or 0.
   public var exitStatus: Int32 { transitions.exitStatus }
 
+  /// The reference that its parts have to it.
+  package nonisolated let reference = ApplicationReference()
+
   // MARK: The processes of a simulation
 
   /// The reference to this application as a simulated system's shared one; handlers refer to it weakly.
@@ -142,12 +145,10 @@ internal import Synchronization
     transitions = Transitions(configuration)
     tearDown = TearDown(
       of: manager, configuration: configuration, time: processTime, tasks: tasks, deadlines: deadlines)
-    tearDown.application = self
-    questions.application = self
-    (manager.application, manager.parts) = (self, ApplicationParts(of: self))
+    reference.refer(to: self)
+    (tearDown.reference, questions.reference, ownTasks.reference) = (reference, reference, reference)
+    (background.reference, manager.reference, manager.parts) = (reference, reference, ApplicationParts(of: self))
     manager.deadlines = deadlines
-    ownTasks.application = self
-    background.application = self
     noteFailuresOfHandlers()
   }
 

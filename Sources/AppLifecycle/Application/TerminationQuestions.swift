@@ -7,7 +7,8 @@ internal import Scheduling
 /// meanwhile. One rule holds in this file: no transition ever waits for an answer.
 @MainActor final class TerminationQuestions {
   /// The application that may end.
-  weak var application: Application?
+  var application: Application? { reference.application }
+  var reference = ApplicationReference()
   /// The scope of the delegate calls for which the senders of inputs wait.
   let scope = WorkScope()
   private let timing: ClockHandle

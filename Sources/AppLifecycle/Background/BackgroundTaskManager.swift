@@ -33,7 +33,8 @@ internal import Scheduling
   private var waiters: [OneShot<Bool>] = []
 
   /// The application whose background this is.
-  weak var application: Application?
+  var application: Application? { reference.application }
+  var reference = ApplicationReference()
 
   init(
     configuration: Application.Configuration, clock: ClockHandle, elapsed: @escaping @Sendable () -> Duration,

@@ -15,7 +15,7 @@ extension Application {
 
     private enum Reference: Sendable {
       case strong(Application)
-      case weak(WeakApplication)
+      case weak(ApplicationReference)
     }
 
     init(application: Application, transition: LifecycleTransition) {
@@ -36,17 +36,12 @@ extension Application {
       return application
     }
 
-    package func weakened() -> StateDidChange { StateDidChange(.weak(WeakApplication(application)), transition) }
+    package func weakened() -> StateDidChange { StateDidChange(.weak(application.reference), transition) }
 
     package func strengthened() -> StateDidChange? {
       guard case .weak(let kept) = reference, let application = kept.application else { return nil }
       return StateDidChange(.strong(application), transition)
     }
-  }
-
-  private final class WeakApplication: Sendable {
-    weak let application: Application?
-    init(_ application: Application) { self.application = application }
   }
 }
 

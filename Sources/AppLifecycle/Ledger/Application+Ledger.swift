@@ -52,18 +52,18 @@ extension Application {
 
   /// Adds the errors of handlers to the ledger, from now on, unless the call of the handler is in the ledger anyway.
   func noteFailuresOfHandlers() {
-    bus.observeFailures(for: self) { [weak self, tasks] failure in
+    bus.observeFailures(for: self) { [reference, tasks] failure in
       guard !failure.isInLedger else { return }
       // A handler may throw on any thread.
-      tasks.startOnMainActor { [weak self] in
-        guard let self else { return }
+      tasks.startOnMainActor {
+        guard let application = reference.application else { return }
         var entry = LedgerEntry(
-          .subscriber, failure.subscriber, step: failure.eventName.rawValue, began: timing.now(), duration: .zero,
-          outcome: .completed)
+          .subscriber, failure.subscriber, step: failure.eventName.rawValue, began: application.timing.now(),
+          duration: .zero, outcome: .completed)
         // For observers every end has a beginning.
-        let call = callBegins(entry)
+        let call = application.callBegins(entry)
         entry.outcome = .failed(failure.error.text)
-        note(entry, of: call?.id)
+        application.note(entry, of: call?.id)
       }
     }
   }

@@ -16,13 +16,14 @@ internal import PubSub
   @exclusivity(unchecked) private var observers: ObserverList?
   /// The time after which a handler is late; nil if the handlers have no deadline.
   private let deadline: Duration?
-  private weak var application: Application?
+  private let reference: ApplicationReference
+  private var application: Application? { reference.application }
   // Accessed for each handler; no code that runs during an access touches the list.
   @exclusivity(unchecked) private var returned = HandlerTimes()
 
   init(of application: Application, _ method: String, on page: ApplicationLedger.PageID?, isTearDown: Bool) {
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
-    (self.application, observers) = (application, application.observers)
+    (reference, observers) = (application.reference, application.observers)
     wantsBeginnings = application.describesCalls
     transition = application.transitions.traced
     deadline = isTearDown ? application.tearDown.deadline : nil

@@ -34,7 +34,8 @@ internal import Scheduling
   /// Whether a tear-down waited for an operation after the latest actions.
   private var wasAwaited = false
   /// The application, which is notified of changes and of the durations of operations.
-  weak var application: Application?
+  var application: Application? { reference.application }
+  var reference = ApplicationReference()
   /// Its parts; nil as soon as it goes.
   @exclusivity(unchecked) var parts: ApplicationParts?
   /// The timers on the application's clock.

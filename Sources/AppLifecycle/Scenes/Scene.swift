@@ -9,7 +9,7 @@ extension Application {
     /// The session of the window, which outlives the scene.
     public let session: SceneSession
     /// The application of the scene; nil if the application has been deallocated.
-    public weak let application: Application?
+    public nonisolated var application: Application? { reference.application }
     /// The delegate, which the scene calls before it posts each notification, and retains until it is disconnected.
     ///
     /// When the scene connects, the application's delegate supplies it
@@ -34,10 +34,11 @@ extension Application {
     /// The states on either side of the latest change.
     private(set) var lastChange: (from: SceneState, to: SceneState) = (.unattached, .unattached)
     private var presentFocus = true
+    private nonisolated let reference: ApplicationReference
     private nonisolated let observed = LazyObservationRegistrar()
 
     init(of application: Application, in session: SceneSession) {
-      self.application = application
+      reference = application.reference
       self.session = session
       identifier = session.identifier
       session.scene = self

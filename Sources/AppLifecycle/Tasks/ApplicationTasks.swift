@@ -24,7 +24,8 @@ internal import Scheduling
   private var lost: [UInt64: Running] = [:]
   private var lastID: UInt64 = 0
   /// The application, whose ledger lists the tasks.
-  weak var application: Application?
+  var application: Application? { reference.application }
+  var reference = ApplicationReference()
 
   init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration) { (self.tasks, self.now) = (tasks, now) }
 

@@ -6,7 +6,8 @@ internal import Scheduling
 /// One budget covers the step's delegate calls, its handlers, the bodies of `run(while:)`, and the releases.
 @MainActor final class TearDown {
   /// The application, which is notified of overruns.
-  weak var application: Application?
+  var application: Application? { reference.application }
+  var reference = ApplicationReference()
   private let resources: ResourceManager
   private let configuration: Application.Configuration
   private let time: ProcessTime

@@ -6,18 +6,19 @@ internal import Synchronization
   /// The number of events that an observer may cause while one event is delivered, so that it cannot stop the main actor.
   nonisolated static let limit = 10_000
 
+  // Accessed at each call, and no access calls code that accesses them again.
   /// The observers in the order in which they are called, each with the number of the first event that it receives, and
   /// the number of events that it has caused since the present event.
-  private var observers: [(observer: TraceObserver, from: Int, caused: Int)] = [] {
+  @exclusivity(unchecked) private var observers: [(observer: TraceObserver, from: Int, caused: Int)] = [] {
     didSet { isEmpty = observers.isEmpty }
   }
   /// Events that happen while observers are being called, oldest first.
   private var waiting: [TraceEvent] = []
   private(set) var isCalling = false
   /// The number of events that observers have caused since the present event.
-  private var caused = 0
+  @exclusivity(unchecked) private var caused = 0
   /// Whether an observer was added, or was found to be cancelled, while observers were being called.
-  private var hasChanged = false
+  @exclusivity(unchecked) private var hasChanged = false
   private var lastCall: UInt64 = 0
   /// The calls that have begun and not ended; other threads may read them.
   private nonisolated let open = OpenCalls()
@@ -85,9 +86,10 @@ internal import Synchronization
   private func deliver(_ event: TraceEvent, number: Int, to application: Application) {
     open.eventBegan(at: event.instant ?? application.instant)
     var time = application.timeWithinBudget
-    for (place, (observer, from, _)) in observers.enumerated() where from <= number {
+    for place in observers.indices where observers[place].from <= number {
       open.callsObserver(at: place)
       let before = caused
+      let observer = observers[place].observer
       if !observer.body.hasEnded { time = application.call(observer, with: event, at: time) }
       if caused > before {
         observers[place].caused += caused - before

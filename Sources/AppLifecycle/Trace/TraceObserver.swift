@@ -28,9 +28,13 @@ final class ObserverBody: Sendable {
   typealias Function = @MainActor @Sendable (TraceEvent) throws -> Void
 
   private final class Code: Sendable {
-    let body: Function
+    /// The function without its isolation, because a closure on the main actor that the standard library calls, as in
+    /// ``call(_:)``, looks at its executor each time.
+    let body: @Sendable (TraceEvent) throws -> Void
 
-    init(_ body: @escaping Function) { self.body = body }
+    init(_ body: @escaping Function) {
+      self.body = unsafeBitCast(body, to: (@Sendable (TraceEvent) throws -> Void).self)
+    }
   }
 
   private enum Phase: UInt8, AtomicRepresentable {
@@ -46,7 +50,8 @@ final class ObserverBody: Sendable {
   /// Whether the observation has ended.
   var hasEnded: Bool { phase.load(ordering: .acquiring) == .ended }
 
-  @MainActor func call(_ event: TraceEvent) throws {
+  /// Calls the code; only for the main actor.
+  func call(_ event: TraceEvent) throws {
     guard phase.compareExchange(expected: .idle, desired: .inCall, ordering: .acquiring).exchanged else { return }
     // An observation that ended during the call left its code to it.
     defer {

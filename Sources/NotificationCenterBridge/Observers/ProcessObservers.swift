@@ -24,10 +24,10 @@
     /// observer may keep the application.
     private static let present = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
-    private weak let application: Application?
+    private let reference: ApplicationReference
     private let state = Guarded(State())
 
-    private init(of application: Application) { self.application = application }
+    private init(of application: Application) { reference = application.reference }
 
     deinit { removeAll() }
 
@@ -58,7 +58,8 @@
     @MainActor private static func observers(of application: Application) -> ProcessObservers {
       let key = ObjectIdentifier(application)
       // Another application may have had the address before.
-      if let present = present.withLock({ $0[key]?.observers }), present.application === application { return present }
+      let noted = present.withLock { $0[key]?.observers }
+      if let noted, noted.reference === application.reference { return noted }
       let observers = ProcessObservers(of: application)
       present.withLock { $0[key] = WeakReference(observers: observers) }
       let subscription = application.bus.subscribe(

@@ -17,7 +17,7 @@ extension EventBus {
     let former = core.failureObservers.withLock { observers in
       let former = observers.map { ($0, $0.owner) }
       observers = former.compactMap { observer, owner in owner == nil ? nil : observer }
-      observers.append(BusCore.FailureObserver(owner: owner, body: body))
+      observers.append(BusCore.FailureObserver(reference: LightReference(owner), body: body))
       return former
     }
     withExtendedLifetime(former) {}

@@ -44,7 +44,8 @@ final class BusCore: @unchecked Sendable {
 
   /// A closure that is called with every failure of the program's code; it does not count as a subscriber.
   struct FailureObserver: Sendable {
-    weak let owner: (any AnyObject & Sendable)?
+    let reference: LightReference
+    var owner: (any AnyObject & Sendable)? { reference.object }
     let body: @Sendable (EventBus.HandlerFailure) -> Void
   }
 

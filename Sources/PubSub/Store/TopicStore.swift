@@ -4,9 +4,16 @@ internal import CPubSub
 final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   /// The latest event of one subject.
   private final class KeptEvent: Sendable {
-    weak let subject: (any AnyObject & Sendable)?
+    private let reference: ObjectReference
     let event: E
-    init(_ event: E, from subject: any AnyObject & Sendable) { (self.event, self.subject) = (event, subject) }
+
+    init(_ event: E, from subject: any AnyObject & Sendable) {
+      (self.event, reference) = (event, ObjectReference(subject))
+    }
+
+    deinit { reference.end() }
+
+    var subject: (any AnyObject & Sendable)? { reference.object }
   }
 
   /// The memory for the latest event of a sticky type; a property of type `E?` would need a metadata look-up at each

@@ -9,7 +9,8 @@ import Scheduling
   private let storage: any StateStorage
   private let program: String
   private let interval: Duration
-  private weak var application: Application?
+  private var application: Application? { reference.application }
+  private let reference: ApplicationReference
   private let tasks: TaskStarter
   private let simulatedClock: (any SimulatedClock)?
   /// The values that differ from what was saved, in the order of their changes.
@@ -33,7 +34,7 @@ import Scheduling
   private var hasEnded = false
 
   init(in storage: any StateStorage, of application: Application, _ program: String, every interval: Duration) {
-    (self.storage, self.program, self.interval, self.application) = (storage, program, interval, application)
+    (self.storage, self.program, self.interval, reference) = (storage, program, interval, application.reference)
     tasks = application.tasks
     simulatedClock = application.clock.simulated
   }

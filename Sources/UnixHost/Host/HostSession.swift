@@ -97,11 +97,11 @@ import Scheduling
     _ application: Application, link: HostLink<Event>, report: @escaping @MainActor (HostMessage) -> Void
   ) -> ObserverToken {
     var hasBudget = false
-    return application.observeFirst(label: "host") { [weak application] event in
+    return application.observeFirst(label: "host") { [reference = application.reference] event in
       if case .transitionEnded = event { link.noteBeginning() }
       switch event {
       case .transitionBegan(let input?, _)
-      where input.traits.contains(.endsProcess) && application?.present.state.isInMemory ?? false:
+      where input.traits.contains(.endsProcess) && reference.application?.present.state.isInMemory ?? false:
         link.send(.applicationBeganToEnd)
       case .terminationAsked: link.send(.questionOpened)
       case .terminationRefused: link.send(.questionRefused)

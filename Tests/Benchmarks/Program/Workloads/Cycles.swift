@@ -10,7 +10,7 @@ extension Section {
     Section(
       name: "cycles", title: "Home and back, µs for both", rounds: scale.rounds,
       judgements: [
-        Judgement(Row.full, "× \(Column.byHand)", .atMost, 6, aim: 3) {
+        Judgement(Row.full, "× \(Column.byHand)", .atMost, 5.5, aim: 3) {
           $0.ratio(Row.full, Column.ours, to: Column.byHand)
         },
         // A registrar of Observation takes two locks at each change.
