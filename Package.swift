@@ -32,6 +32,8 @@ let package = Package(
   ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub → Scheduling; everything else → AppLifecycle.
+    // The system's C library, under one name.
+    .target(name: "LibC"),
     .target(name: "CScheduling"),
     // Locks, clocks, deadlines and tasks, for all of them.
     .target(name: "Scheduling", dependencies: ["CScheduling"]),
@@ -49,7 +51,7 @@ let package = Package(
     .target(
       name: "UnixHost",
       dependencies: [
-        "AppLifecycle", "PubSub", "Scheduling", "CUnixHost",
+        "AppLifecycle", "LibC", "PubSub", "Scheduling", "CUnixHost",
         .target(name: "CSystemBus", condition: .when(platforms: [.linux], traits: ["Logind"])),
       ]),
     // What a terminal shows after some bytes; for terminals of tests, recorded and real.
@@ -59,28 +61,30 @@ let package = Package(
     .target(
       name: "CSystemBus", cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))]),
     .target(name: "CLifecycleJournal"),
-    .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "PubSub", "Scheduling"]),
+    .target(
+      name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "LibC", "PubSub", "Scheduling"]),
     // State that survives the process. It links FoundationEssentials, for its coder.
     .target(
-      name: "SavedState", dependencies: ["AppLifecycle", "JSONReading", "LifecycleJournal", "PubSub", "Scheduling"]),
+      name: "SavedState",
+      dependencies: ["AppLifecycle", "JSONReading", "LibC", "LifecycleJournal", "PubSub", "Scheduling"]),
     // Decodes JSON that may be damaged, and encodes what it can decode.
-    .target(name: "JSONReading"),
+    .target(name: "JSONReading", dependencies: ["LibC"]),
     // The same events in other processes, over a broker.
     .target(
       name: "EventLink",
       dependencies: [
-        "AppLifecycle", "JSONReading", "PubSub", "Scheduling",
+        "AppLifecycle", "JSONReading", "LibC", "PubSub", "Scheduling",
         .target(name: "CMosquitto", condition: .when(traits: ["MQTT"])),
       ]),
     .target(
       name: "CMosquitto", dependencies: ["CScheduling"], cSettings: [.define("MQTT", .when(traits: ["MQTT"]))],
       linkerSettings: [.linkedLibrary("mosquitto", .when(traits: ["MQTT"]))]),
     // The one library that links all of Foundation. A program that contains it runs Foundation's run loop (MainLoop).
-    .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub", "Scheduling"]),
+    .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "LibC", "PubSub", "Scheduling"]),
     .executableTarget(
       name: "lifecycle",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "Scheduling", "UnixHost",
+        "AppLifecycle", "AppLifecycleTesting", "LibC", "LifecycleJournal", "PubSub", "Scheduling", "UnixHost",
         .target(name: "EventLink", condition: .when(traits: ["MQTT"])),
       ]),
 

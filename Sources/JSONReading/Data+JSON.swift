@@ -4,13 +4,7 @@
   package import Foundation
 #endif
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import LibC
 
 extension Data {
   /// Decodes a value from JSON that may be damaged.

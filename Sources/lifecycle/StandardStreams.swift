@@ -1,13 +1,6 @@
 import AppLifecycle
-
 // The system calls, for all files of the tool.
-#if canImport(Glibc)
-  @_exported public import Glibc
-#elseif canImport(Musl)
-  @_exported public import Musl
-#elseif canImport(Darwin)
-  @_exported public import Darwin
-#endif
+@_exported public import LibC
 
 /// Standard input, output and error, without buffers and without Foundation.
 enum StandardStreams {
@@ -82,7 +75,7 @@ enum StandardStreams {
   static func write(_ text: String, to descriptor: Int32, _ operation: String) throws(Failure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { LibC.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else {
@@ -100,9 +93,4 @@ enum StandardStreams {
     var descriptor = pollfd(fd: descriptor, events: events, revents: 0)
     _ = poll(&descriptor, 1, -1)
   }
-}
-
-/// The system call, which the method's name hides.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, bytes, count)
 }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// A reading of the events that links send, whose attributes stand in a fixed order, without a general decoder.
 ///

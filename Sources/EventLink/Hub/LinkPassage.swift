@@ -1,11 +1,6 @@
+import LibC
 import PubSub
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The post of an event that came over a link, while it is under way.
 ///

@@ -1,12 +1,7 @@
 #if MQTT
   import CMosquitto
+  import LibC
   import Scheduling
-
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
 
   /// One connection to a broker, from its beginning to its end.
   final class MQTTConnection: Sendable {

@@ -1,13 +1,8 @@
 #if MQTT
   import AppLifecycle
   import CMosquitto
+  import LibC
   import Scheduling
-
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
 
   /// Carries messages over a broker of MQTT 3.1.1, by libmosquitto; it needs the package trait `MQTT`.
   ///

@@ -1,9 +1,6 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
+import LibC
+
+#if canImport(Darwin)
   import MachO
 #endif
 
@@ -84,7 +81,7 @@ package struct RunFacts: Sendable {
       guard descriptor >= 0 else { return nil }
       defer { close(descriptor) }
       var bytes = [UInt8](repeating: 0, count: 64)
-      let count = readFile(descriptor, &bytes, bytes.count)
+      let count = LibC.read(descriptor, &bytes, bytes.count)
       return identifier(bytes.prefix(max(count, 0)))
     #elseif canImport(Darwin)
       var bytes = [UInt8](repeating: 0, count: 64)
@@ -102,10 +99,3 @@ package struct RunFacts: Sendable {
     return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 }
-
-#if os(Linux)
-  /// The system call, which a method of the same name hides.
-  private func readFile(_ descriptor: Int32, _ bytes: inout [UInt8], _ count: Int) -> Int {
-    read(descriptor, &bytes, count)
-  }
-#endif

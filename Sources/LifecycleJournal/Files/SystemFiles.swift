@@ -1,13 +1,6 @@
 import CLifecycleJournal
+import LibC
 import Scheduling
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The system calls themselves.
 package struct SystemFiles: FileCalls {
@@ -30,7 +23,7 @@ package struct SystemFiles: FileCalls {
   private func aboveStandardStreams(_ call: () -> Int32) throws(FileError) -> Int32 {
     let descriptor = try repeating(call)
     guard descriptor <= 2 else { return descriptor }
-    defer { closeFile(descriptor) }
+    defer { LibC.close(descriptor) }
     return try repeating { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
   }
 
@@ -50,11 +43,11 @@ package struct SystemFiles: FileCalls {
     // Unlock explicitly: a child between `fork` and `exec` has the same open file, and would hold the lock until then.
     // Such a child itself must not unlock it.
     if !isForked { flock(descriptor, LOCK_UN) }
-    closeFile(descriptor)
+    LibC.close(descriptor)
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int {
-    try repeating { writeFile(descriptor, bytes.baseAddress, bytes.count) }
+    try repeating { LibC.write(descriptor, bytes.baseAddress, bytes.count) }
   }
 
   package func read(
@@ -74,7 +67,7 @@ package struct SystemFiles: FileCalls {
 
   package func flushDirectory(_ path: String) throws(FileError) {
     let descriptor = try repeating { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    defer { closeFile(descriptor) }
+    defer { LibC.close(descriptor) }
     _ = try repeating { fsync(descriptor) }
   }
 
@@ -119,7 +112,7 @@ package struct SystemFiles: FileCalls {
   package func readLink(_ path: String) throws(FileError) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     do throws(FileError) {
-      let count = try repeating { readLinkFile(path, &bytes) }
+      let count = try repeating { readlink(path, &bytes, bytes.count) }
       guard count < bytes.count else { throw FileError(number: ENAMETOOLONG) }
       return String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     } catch {
@@ -128,10 +121,10 @@ package struct SystemFiles: FileCalls {
     }
   }
 
-  package func link(_ path: String, as name: String) throws(FileError) { _ = try repeating { linkFile(path, name) } }
+  package func link(_ path: String, as name: String) throws(FileError) { _ = try repeating { LibC.link(path, name) } }
 
   package func rename(_ path: String, to name: String) throws(FileError) {
-    _ = try repeating { renameFile(path, name) }
+    _ = try repeating { LibC.rename(path, name) }
   }
 
   package func remove(_ path: String) throws(FileError) { _ = try repeating { unlink(path) } }
@@ -182,15 +175,6 @@ private func repeating<Result: SignedInteger>(_ call: () -> Result) throws(FileE
     guard errno == EINTR else { throw FileError(number: errno) }
   }
 }
-
-// The system calls, which methods of the same names would hide.
-private func closeFile(_ descriptor: Int32) { close(descriptor) }
-private func writeFile(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, bytes, count)
-}
-private func readLinkFile(_ path: String, _ bytes: inout [CChar]) -> Int { readlink(path, &bytes, bytes.count) }
-private func linkFile(_ path: String, _ name: String) -> Int32 { link(path, name) }
-private func renameFile(_ path: String, _ name: String) -> Int32 { rename(path, name) }
 
 /// The system's words for an `errno`.
 func systemText(of number: Int32) -> String { String(cString: strerror(number)) }

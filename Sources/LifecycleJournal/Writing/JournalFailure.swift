@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// A failure that prevents a journal from being written.
 public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible {

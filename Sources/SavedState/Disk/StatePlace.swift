@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// Where a service's or the user's directory for state is, by systemd.exec(5), the XDG Base Directory Specification, or Apple's File
 /// System Programming Guide.

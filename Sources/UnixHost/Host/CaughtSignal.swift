@@ -1,10 +1,5 @@
 import AppLifecycle
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// A signal that the host catches.
 enum CaughtSignal: Sendable, Hashable, CaseIterable {

@@ -1,11 +1,6 @@
 import AppLifecycle
+import LibC
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The kind of host that `@main` starts.
 ///

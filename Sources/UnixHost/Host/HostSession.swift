@@ -1,14 +1,9 @@
 import AppLifecycle
 import CUnixHost
 import Dispatch
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// One run of a host, from the call of its `run()` to its return.
 @MainActor enum HostSession {

@@ -1,14 +1,9 @@
 import AppLifecycle
 import CUnixHost
 import Dispatch
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The thread of a host: a `poll` over signals, events from the main actor, and the descriptors of the kind of host.
 ///

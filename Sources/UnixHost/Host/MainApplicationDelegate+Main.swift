@@ -1,10 +1,5 @@
 public import AppLifecycle
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// A main delegate that configures the terminal host.
 @MainActor public protocol TerminalApplicationDelegate: MainApplicationDelegate {

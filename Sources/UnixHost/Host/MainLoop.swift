@@ -1,10 +1,8 @@
 import CUnixHost
+import LibC
 
 #if canImport(Darwin)
   import CoreFoundation
-  import Darwin
-#else
-  import Glibc
 #endif
 
 // The import links libdispatch, whose functions this file calls.

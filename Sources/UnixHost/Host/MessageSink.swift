@@ -1,11 +1,6 @@
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Calls a sink for messages on a thread of its own, one message after another.
 ///

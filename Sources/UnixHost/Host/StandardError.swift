@@ -1,13 +1,8 @@
 import AppLifecycle
 import CUnixHost
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Writes messages to standard error, for the user at the terminal or the log of a service.
 public enum StandardError {

@@ -1,10 +1,5 @@
 import CUnixHost
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// A pipe that wakes a thread that waits in `poll`.
 ///

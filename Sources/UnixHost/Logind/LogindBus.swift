@@ -1,5 +1,5 @@
 #if Logind && os(Linux)
-  import Glibc
+  import LibC
 
   /// A connection to logind over the system bus.
   ///
@@ -103,7 +103,7 @@
     }
 
     func releaseInhibitor() {
-      if inhibitor >= 0 { Glibc.close(inhibitor) }
+      if inhibitor >= 0 { LibC.close(inhibitor) }
       inhibitor = -1
     }
 

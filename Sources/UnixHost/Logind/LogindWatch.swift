@@ -1,12 +1,7 @@
 import AppLifecycle
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The logind part of a host's thread: its state machine and its connection.
 ///

@@ -1,6 +1,6 @@
 #if Logind && os(Linux)
   import CSystemBus
-  import Glibc
+  import LibC
 
   /// A connection to the system bus with libsystemd's client, which is loaded for the first connection.
   ///

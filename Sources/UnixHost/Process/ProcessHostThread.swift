@@ -1,13 +1,8 @@
 import AppLifecycle
 import CUnixHost
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The thread of a service host or a process host, which also talks to the service manager, if there is one.
 final class ProcessHostThread: HostThread<ProcessStateMachine> {

@@ -1,11 +1,6 @@
 import CUnixHost
+import LibC
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// A socket that the service manager has opened, and passed to this process when it started it: socket activation.
 ///

@@ -1,10 +1,5 @@
 import CUnixHost
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// A socket for messages to the service manager that `$NOTIFY_SOCKET` names.
 struct NotifySocket: Sendable {

@@ -1,10 +1,5 @@
+import LibC
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The settings that a service manager passes in the environment of the program.
 struct ServiceEnvironment: Sendable, Hashable {

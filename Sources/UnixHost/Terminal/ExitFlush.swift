@@ -1,12 +1,7 @@
 import Dispatch
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Writes the queued text of a program that calls `exit` itself, before the terminal is restored.
 enum ExitFlush {

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// The keys for which a terminal sends signals by default, and which the host handles itself in raw mode.
 ///

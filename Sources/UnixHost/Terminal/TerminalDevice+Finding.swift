@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// The reason why a program has found no terminal of its own session.
 struct MissingTerminal: Error {
@@ -51,7 +47,7 @@ extension TerminalDevice {
   /// The reason why the process has no terminal; nil if it has one.
   static var missing: MissingTerminal? {
     do throws(MissingTerminal) {
-      closeDescriptor(try openTerminal())
+      LibC.close(try openTerminal())
       return nil
     } catch {
       return error.isShortage ? nil : error
@@ -64,7 +60,7 @@ extension TerminalDevice {
   private static func reopen(_ path: String) -> Int32 {
     let terminal = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard terminal >= 0, !isOurTerminal(terminal) else { return terminal }
-    closeDescriptor(terminal)
+    LibC.close(terminal)
     errno = ENOTTY
     return -1
   }
@@ -76,6 +72,3 @@ extension TerminalDevice {
     String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }
-
-// Under a name that a method of the device does not hide.
-private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

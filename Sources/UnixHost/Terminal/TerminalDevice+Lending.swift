@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// The foreground group of the terminal while a child process in a group of its own has the terminal.
 extension TerminalDevice {

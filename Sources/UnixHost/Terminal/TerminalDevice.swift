@@ -1,11 +1,6 @@
 import CUnixHost
+import LibC
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The controlling terminal of the process.
 ///
@@ -74,7 +69,7 @@ struct TerminalDevice {
 
   mutating func close() {
     if unixhost_emergency_is_armed() { drop(showsErrors: false) }
-    for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) }
+    for descriptor in [descriptor, strayStream] where descriptor >= 0 { LibC.close(descriptor) }
     (descriptor, strayStream) = (-1, -1)
   }
 
@@ -286,7 +281,7 @@ struct TerminalDevice {
     var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&readable, 1, 0) > 0 else { return .nothing }
     var buffer = [UInt8](repeating: 0, count: limit)
-    let count = systemRead(descriptor, &buffer, buffer.count)
+    let count = LibC.read(descriptor, &buffer, buffer.count)
     if count > 0 { return .bytes(Array(buffer[..<count])) }
     if count == 0 { return .end }
     switch errno {
@@ -335,9 +330,3 @@ struct TerminalDevice {
     if isLeaving { leaveLost() }
   }
 }
-
-// Under names that the methods above do not hide.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-  read(descriptor, buffer, count)
-}
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -1,10 +1,5 @@
 import CUnixHost
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// What the user types, from the terminal to the main actor.
 extension TerminalHostThread {

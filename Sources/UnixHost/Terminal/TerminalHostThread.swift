@@ -1,13 +1,8 @@
 import AppLifecycle
 import CUnixHost
+import LibC
 import PubSub
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The thread of a terminal host, which also waits for the terminal.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// The modes of a terminal's line discipline.
 struct TerminalModes: Sendable {

@@ -1,9 +1,5 @@
-#if canImport(Darwin)
-  import Darwin
-  import Dispatch
-#else
-  import Glibc
-#endif
+import Dispatch
+import LibC
 
 /// The source that reports that memory is low.
 ///
@@ -81,7 +77,7 @@ struct MemoryPressureSource: Sendable {
       guard descriptor >= 0 else { throw failed(errno) }
       if !bytes.isEmpty, write(descriptor, bytes, bytes.count) != bytes.count {
         let error = errno
-        Glibc.close(descriptor)
+        LibC.close(descriptor)
         throw failed(error)
       }
       self.descriptor = descriptor
@@ -101,12 +97,12 @@ struct MemoryPressureSource: Sendable {
       guard descriptor >= 0 else { return -1 }
       let isConnected = withUnsafePointer(to: address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+          LibC.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
         }
       }
       if isConnected { return descriptor }
       let error = errno
-      Glibc.close(descriptor)
+      LibC.close(descriptor)
       errno = error
       return -1
     }
@@ -139,7 +135,7 @@ struct MemoryPressureSource: Sendable {
     #if canImport(Darwin)
       source.cancel()
     #else
-      if descriptor >= 0 { Glibc.close(descriptor) }
+      if descriptor >= 0 { LibC.close(descriptor) }
     #endif
     descriptor = -1
   }

@@ -1,11 +1,6 @@
 import CUnixHost
+import LibC
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The time for which the process has stood still since its host began; any thread may read it.
 ///
@@ -80,7 +75,7 @@ enum SchedulerAccount {
     #if canImport(Darwin)
       -1
     #else
-      Glibc.open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
+      LibC.open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
     #endif
   }
 

@@ -1,11 +1,6 @@
 import AppLifecycle
+import LibC
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// An event of the machine that concerns every program.
 enum SystemFact: Sendable, Hashable {
@@ -56,7 +51,7 @@ struct SystemWatch: Sendable {
     }
     // The host's thread, whose statistics count, does not run yet; it has some where this thread has.
     let account = SchedulerAccount.open()
-    if account >= 0 { systemClose(account) }
+    if account >= 0 { LibC.close(account) }
     capabilities[.suspension] = .available(
       account < 0
         ? "SIGCONT and the machine's clocks, read once a second"
@@ -78,7 +73,7 @@ struct SystemWatch: Sendable {
 
   mutating func close() {
     memory?.close()
-    for descriptor in [clock.descriptor, zone.descriptor, account] where descriptor >= 0 { systemClose(descriptor) }
+    for descriptor in [clock.descriptor, zone.descriptor, account] where descriptor >= 0 { LibC.close(descriptor) }
     account = -1
   }
 
@@ -187,6 +182,3 @@ struct SystemWatch: Sendable {
     return (continuous, continuous - before)
   }
 }
-
-// A name that the method above does not hide.
-private func systemClose(_ descriptor: Int32) { close(descriptor) }

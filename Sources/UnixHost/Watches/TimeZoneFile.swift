@@ -1,10 +1,5 @@
+import LibC
 import Scheduling
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The stored rules of the local time zone, and their changes.
 struct TimeZoneFile: Sendable {

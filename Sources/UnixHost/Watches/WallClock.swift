@@ -1,10 +1,5 @@
 import CUnixHost
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// The wall clock with a timer that wakes the host up.
 package struct WallClock: Sendable {
