@@ -17,10 +17,6 @@
     public static let invalid = Self(rawValue: 0)
   }
 
-  /// The earlier name of ``UIBackgroundTaskIdentifier/invalid``.
-  @available(*, unavailable, renamed: "UIBackgroundTaskIdentifier.invalid")
-  public let UIBackgroundTaskInvalid = UIBackgroundTaskIdentifier.invalid
-
   extension Application {
     /// The time in seconds that the application may still run in the background; `.greatestFiniteMagnitude` if it is not
     /// limited.

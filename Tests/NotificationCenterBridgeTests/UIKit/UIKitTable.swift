@@ -100,10 +100,5 @@ import NotificationCenterBridge
     use(UIScreen.self)
     use(UIWindow.self)
     use(UIResponder.self)
-    use(UIApplicationState.active)
-    use(UIApplicationLaunchOptionsKey.url)
-    use(Notification.Name.UIApplicationDidBecomeActive)
-    use(Notification.Name.UIApplicationProtectedDataWillBecomeUnavailable)
-    use(Notification.Name.UIApplicationProtectedDataDidBecomeAvailable)
   }
 #endif
