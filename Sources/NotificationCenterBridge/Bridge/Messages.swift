@@ -45,102 +45,51 @@
     }
   }
 
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  extension NotificationCenter.MainActorMessage where Self: ApplicationEvent {
+    /// The object of the notification.
+    public typealias Subject = Application
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  extension NotificationCenter.MainActorMessage where Self: SceneEvent {
+    /// The object of the notification.
+    public typealias Subject = Application.Scene
+  }
+
   // An observer of a message receives what a bridge posts, and a bridge that receives posts an event for each message.
-  // An event of your own conforms in one line, like those below.
+  // An event of your own conforms in the same way, and names its subject there.
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.DidFinishLaunching: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.DidFinishLaunching: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.DidBecomeActive: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.DidBecomeActive: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.WillResignActive: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.WillResignActive: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.DidEnterBackground: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.DidEnterBackground: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.WillEnterForeground: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.WillEnterForeground: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.WillTerminate: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.WillTerminate: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.DidReceiveMemoryWarning: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.DidReceiveMemoryWarning: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.SignificantTimeChange: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.SignificantTimeChange: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.ProtectedDataWillBecomeUnavailable: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.ProtectedDataWillBecomeUnavailable: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.ProtectedDataDidBecomeAvailable: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application
-  }
-
+  extension Application.ProtectedDataDidBecomeAvailable: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.Scene.WillConnect: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application.Scene
-  }
-
+  extension Application.Scene.WillConnect: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.Scene.WillEnterForeground: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application.Scene
-  }
-
+  extension Application.Scene.WillEnterForeground: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.Scene.DidActivate: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application.Scene
-  }
-
+  extension Application.Scene.DidActivate: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.Scene.WillDeactivate: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application.Scene
-  }
-
+  extension Application.Scene.WillDeactivate: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.Scene.DidEnterBackground: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application.Scene
-  }
-
+  extension Application.Scene.DidEnterBackground: NotificationCenter.MainActorMessage {}
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Application.Scene.DidDisconnect: NotificationCenter.MainActorMessage {
-    /// The object of the notification.
-    public typealias Subject = Application.Scene
-  }
+  extension Application.Scene.DidDisconnect: NotificationCenter.MainActorMessage {}
 #endif
