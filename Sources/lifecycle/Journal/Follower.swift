@@ -1,11 +1,16 @@
 import LifecycleJournal
 
 /// Goes on reading a journal as it grows, and each new file of it, until the output is closed.
+///
+/// It looks ten times a second. The system reports only some of the changes: not those in a directory that the user may not
+/// read, nor those of another machine on a network file system.
 struct Follower {
   private let path: String
   private var reader: JournalReader
   private var identity: FileStatus.Identity?
   private let files = SystemFiles()
+  /// The time between two looks, in milliseconds.
+  private static let pause: Int32 = 100
 
   init(path: String, reader: JournalReader) {
     (self.path, self.reader) = (path, reader)
@@ -14,7 +19,7 @@ struct Follower {
 
   /// Calls a closure with each reader that may have new lines, again and again.
   consuming func run(_ read: (JournalReader) throws -> Void) throws {
-    var changes = DirectoryChanges(of: path)
+    var output = pollfd(fd: 1, events: 0, revents: 0)
     repeat {
       try read(reader)
       while let next = nextFile() {
@@ -24,7 +29,8 @@ struct Follower {
         identity = next.identity
         try read(reader)
       }
-    } while changes.wait()
+      _ = poll(&output, 1, Self.pause)
+    } while output.revents & Int16(POLLERR | POLLHUP) == 0
   }
 
   /// The file after the one that is being read, if there is one.
