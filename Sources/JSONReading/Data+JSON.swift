@@ -1,7 +1,8 @@
+// With the part of Foundation that has the coders.
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+  @_exported public import FoundationEssentials
 #else
-  package import Foundation
+  @_exported public import Foundation
 #endif
 
 import LibC

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import JSONReading
 
 /// The state of a process, as it announces it; the broker keeps the latest announcement.
 struct Announcement: Codable, Sendable, Hashable {

@@ -1,12 +1,6 @@
 import JSONReading
 public import PubSub
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension EventLink {
   /// How the data of an event is written, in the place of JSON by its `Codable` conformance.
   ///

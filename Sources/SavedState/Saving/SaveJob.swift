@@ -1,9 +1,5 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AppLifecycle
+import JSONReading
 import Scheduling
 
 /// A save that the first caller performs, on any thread; further callers wait for its result.

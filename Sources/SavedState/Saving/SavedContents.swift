@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import JSONReading
 
 /// What is in the file: the encoded values by name, in the order in which they first came.
 struct SavedContents: Sendable {

@@ -31,12 +31,11 @@
     private func print(_ change: Fleet.MemberDidChange) {
       guard let topic = (change.member ?? change.former)?.id else { return }
       let member = change.member
-      let time = member?.time?.formatted(.iso8601)
       var line = "\(topic.printable)  \(member?.state.description ?? "gone")"
       if let cause = member?.cause { line += "  \(cause.printable)" }
       if isJSON {
         line =
-          "{\"topic\":\(topic.asJSON),\"state\":\((member?.state.name).json),\"status\":\(member?.state.status.map { "\($0)" } ?? "null"),\"cause\":\((member?.cause).json),\"time\":\(time.json)}"
+          "{\"topic\":\(topic.asJSON),\"state\":\((member?.state.name).json),\"status\":\(member?.state.status.map { "\($0)" } ?? "null"),\"cause\":\((member?.cause).json),\"time\":\((member?.timeText).json)}"
       }
       do { try StandardStreams.write(line + "\n", to: .output) } catch { end.settle(error) }
     }
@@ -44,6 +43,11 @@
     private func complain(_ reason: String) {
       try? StandardStreams.write("lifecycle: \(reason.printable)\n", to: .error)
     }
+  }
+
+  extension Fleet.Member {
+    /// When it announced its state, in the form of ISO 8601.
+    var timeText: String? { time?.formatted(.iso8601) }
   }
 
   extension Fleet.MemberState {

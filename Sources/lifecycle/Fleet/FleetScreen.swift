@@ -4,12 +4,6 @@
   import PubSub
   import UnixHost
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
-
   /// Draws a fleet on the terminal at each change.
   @MainActor final class FleetScreen {
     private let fleet: Fleet
@@ -41,8 +35,7 @@
       let room = max(0, terminal.size.rows - 3)
       let shown = members.count > room ? members.prefix(max(0, room - 1)) : members[...]
       let rows = shown.map { member in
-        let since = member.time?.formatted(.iso8601) ?? "-"
-        return [member.id.printable, member.state.description, since, member.cause?.printable ?? ""]
+        [member.id.printable, member.state.description, member.timeText ?? "-", member.cause?.printable ?? ""]
       }
       var lines = [headline, ""] + table([["TOPIC", "STATE", "SINCE", "CAUSE"]] + rows)
       if shown.count < members.count { lines.append("\(members.count - shown.count) more") }
