@@ -65,8 +65,7 @@ let package = Package(
       name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "LibC", "PubSub", "Scheduling"]),
     // State that survives the process. It links FoundationEssentials, for its coder.
     .target(
-      name: "SavedState",
-      dependencies: ["AppLifecycle", "JSONReading", "LibC", "LifecycleJournal", "PubSub", "Scheduling"]),
+      name: "SavedState", dependencies: ["AppLifecycle", "JSONReading", "LifecycleJournal", "PubSub", "Scheduling"]),
     // Decodes JSON that may be damaged, and encodes what it can decode.
     .target(name: "JSONReading", dependencies: ["LibC"]),
     // The same events in other processes, over a broker.

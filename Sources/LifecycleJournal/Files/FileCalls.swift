@@ -58,6 +58,46 @@ package protocol FileCalls: Sendable {
 }
 
 extension FileCalls {
+  /// Returns the status of what stands at a path; nil if nothing does.
+  ///
+  /// If that is unknown, it throws: a name that wrongly counts as free could cost a file.
+  package func standing(at path: String, followingLinks: Bool = false) throws(FileError) -> FileStatus? {
+    do throws(FileError) {
+      return try followingLinks ? status(at: path) : status(ofName: path)
+    } catch {
+      guard error == .noSuchFile else { throw error }
+      return nil
+    }
+  }
+
+  /// Opens a file, and makes its directory if that is missing.
+  package func makingDirectory(
+    of path: String, willMake: () -> Void = {}, _ open: () throws(FileError) -> Int32
+  ) throws(FileError) -> Int32 {
+    do throws(FileError) { return try open() } catch {
+      guard error == .noSuchFile else { throw error }
+      willMake()
+      try makeDirectories(JournalFiles.directory(of: path))
+      return try open()
+    }
+  }
+
+  /// Writes all bytes; `written` counts them, also if a call fails.
+  package func writeAll(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ written: inout Int
+  ) throws(FileError) {
+    while written < bytes.count {
+      let count = try write(UnsafeRawBufferPointer(rebasing: bytes[written...]), to: descriptor)
+      guard count > 0 else { throw .noSpace }
+      written += count
+    }
+  }
+
+  /// Flushes the names in a directory, where the file system can.
+  package func flushNames(in directory: String) throws(FileError) {
+    do throws(FileError) { try flushDirectory(directory) } catch { if !error.isOfUnflushableDirectory { throw error } }
+  }
+
   /// Makes a directory, and the parents that are missing; does nothing if it exists.
   package func makeDirectories(_ path: String) throws(FileError) {
     do throws(FileError) {

@@ -77,12 +77,7 @@ package struct RunFacts: Sendable {
 
   private static func bootID() -> String? {
     #if os(Linux)
-      let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { return nil }
-      defer { close(descriptor) }
-      var bytes = [UInt8](repeating: 0, count: 64)
-      let count = LibC.read(descriptor, &bytes, bytes.count)
-      return identifier(bytes.prefix(max(count, 0)))
+      return (try? FileSource("/proc/sys/kernel/random/boot_id").read(64)).flatMap { identifier($0[...]) }
     #elseif canImport(Darwin)
       var bytes = [UInt8](repeating: 0, count: 64)
       var count = bytes.count

@@ -92,21 +92,15 @@ package struct SystemFiles: FileCalls {
   }
 
   package func status(of descriptor: Int32) throws(FileError) -> FileStatus {
-    var status = stat()
-    _ = try repeating { fstat(descriptor, &status) }
-    return FileStatus(status)
+    try FileStatus { fstat(descriptor, $0) }
   }
 
   package func status(at path: String) throws(FileError) -> FileStatus {
-    var status = stat()
-    _ = try repeating { stat(path, &status) }
-    return FileStatus(status)
+    try FileStatus { stat(path, $0) }
   }
 
   package func status(ofName path: String) throws(FileError) -> FileStatus {
-    var status = stat()
-    _ = try repeating { lstat(path, &status) }
-    return FileStatus(status)
+    try FileStatus { lstat(path, $0) }
   }
 
   package func readLink(_ path: String) throws(FileError) -> String? {
@@ -151,7 +145,9 @@ package struct SystemFiles: FileCalls {
 }
 
 extension FileStatus {
-  init(_ status: stat) {
+  fileprivate init(_ call: (UnsafeMutablePointer<stat>) -> Int32) throws(FileError) {
+    var status = stat()
+    _ = try repeating { call(&status) }
     #if canImport(Darwin)
       let modified = status.st_mtimespec
     #else
@@ -181,7 +177,7 @@ func systemText(of number: Int32) -> String { String(cString: strerror(number)) 
 
 extension SystemFiles {
   /// The user with whose rights this process opens files.
-  static var user: UInt32 { UInt32(geteuid()) }
+  package static var user: UInt32 { UInt32(geteuid()) }
 
   /// Returns a path that means the same after the process has changed its directory; an empty one stays empty.
   package static func absolute(_ path: String) -> String {
@@ -198,10 +194,10 @@ extension FileError {
   static let tooManyLinks = FileError(number: ELOOP)
   static let fileTooLarge = FileError(number: EFBIG)
   /// The error for a write that wrote nothing without an `errno`, which counts as a full disk.
-  package static let noSpace = FileError(number: ENOSPC)
+  static let noSpace = FileError(number: ENOSPC)
 
   /// Whether there is no room for more bytes: the disk is full, or a quota or a limit is reached.
   var isLackOfRoom: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
   /// Whether the file system cannot flush a directory, or this process may not read it.
-  package var isOfUnflushableDirectory: Bool { [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS, EACCES, EPERM].contains(number) }
+  var isOfUnflushableDirectory: Bool { [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS, EACCES, EPERM].contains(number) }
 }

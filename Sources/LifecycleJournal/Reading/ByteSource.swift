@@ -12,20 +12,37 @@ package protocol ByteSource {
 
 extension ByteSource {
   package var identity: FileStatus.Identity? { nil }
+
+  /// Reads bytes from an offset on, as many as there are up to a number.
+  package func read(_ count: Int, at offset: Int64 = 0) throws(FileError) -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: count) { (bytes, filled) throws(FileError) in
+      while filled < count {
+        let rest = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: bytes[filled...]))
+        let more = try read(into: rest, at: offset + Int64(filled))
+        guard more > 0 else { return }
+        filled += more
+      }
+    }
+  }
 }
 
 /// The bytes of an open file, which is closed when this object is released.
 package final class FileSource: ByteSource {
   private let files: any FileCalls
-  private let descriptor: Int32
+  let descriptor: Int32
 
-  package init(files: any FileCalls, descriptor: Int32) { (self.files, self.descriptor) = (files, descriptor) }
+  package init(_ path: String, files: any FileCalls = SystemFiles()) throws(FileError) {
+    descriptor = try files.openForReading(path)
+    self.files = files
+  }
 
   deinit { files.close(descriptor) }
 
-  package var size: Int64? { try? files.status(of: descriptor).size }
+  package func status() throws(FileError) -> FileStatus { try files.status(of: descriptor) }
 
-  package var identity: FileStatus.Identity? { try? files.status(of: descriptor).identity }
+  package var size: Int64? { try? status().size }
+
+  package var identity: FileStatus.Identity? { try? status().identity }
 
   package func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
     try files.read(into: bytes, from: descriptor, at: offset)

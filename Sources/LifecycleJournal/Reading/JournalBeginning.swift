@@ -9,7 +9,7 @@ enum JournalBeginning {
   /// - Complexity: linear in the length of the first lines, up to the first complete one; a line of a mebibyte or more
   ///   ends the check.
   static func isJournal(_ path: String, files: any FileCalls) throws(FileError) -> Bool {
-    let source = FileSource(files: files, descriptor: try files.openForReading(path))
+    let source = try FileSource(path, files: files)
     for entry in JournalReader(source: source) {
       switch entry.content {
       // Other formats may also have objects with the key `journal`.
@@ -17,7 +17,7 @@ enum JournalBeginning {
       case .line, .damaged(.newerVersion): return true
       case .damaged(.unreadable(let error)): throw error
       case .damaged:
-        switch Likeness(of: try beginning(of: source, at: entry.offset)) {
+        switch Likeness(of: try source.read(64, at: entry.offset).prefix { $0 != 0x0A }) {
         case .run: return true
         case .beginning: continue
         case .none: return false
@@ -25,15 +25,6 @@ enum JournalBeginning {
       }
     }
     return true
-  }
-
-  /// Returns the first bytes of a line, without its line feed.
-  private static func beginning(of source: FileSource, at offset: Int64) throws(FileError) -> ArraySlice<UInt8> {
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let result = bytes.withUnsafeMutableBytes { bytes in
-      Result { () throws(FileError) in try source.read(into: bytes, at: offset) }
-    }
-    return bytes[..<(try result.get())].prefix { $0 != 0x0A }
   }
 
   /// What a damaged line may be.

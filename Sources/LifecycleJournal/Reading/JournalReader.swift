@@ -47,10 +47,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
   public convenience init(
     path: String, ending: Ending = .isReported, lineLimit: Int = 1 << 20
   ) throws(FileError) {
-    let files = SystemFiles()
-    let descriptor = try files.openForReading(path)
-    self.init(
-      source: FileSource(files: files, descriptor: descriptor), path: path, ending: ending, lineLimit: lineLimit)
+    self.init(source: try FileSource(path), path: path, ending: ending, lineLimit: lineLimit)
   }
 
   /// Makes a reader of bytes from any source.
@@ -163,12 +160,10 @@ public final class JournalReader: Sequence, IteratorProtocol {
   private func fill() throws(FileError) -> Bool {
     makeRoom()
     let place = offset + Int64(end - start)
-    let result = buffer.withUnsafeMutableBytes { [end] bytes in
-      Result { () throws(FileError) in
-        try source.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[end...]), at: place)
-      }
+    let count = try buffer.withUnsafeMutableBufferPointer { [end, source] (bytes) throws(FileError) in
+      try source.read(
+        into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: bytes[end...])), at: place)
     }
-    let count = try result.get()
     end += count
     return count > 0
   }
@@ -246,9 +241,8 @@ extension JournalReader {
       for index in start..<names.count {
         let isWritten = index == names.count - 1
         do throws(FileError) {
-          let descriptor = try files.openForReading(names[index])
           let reader = JournalReader(
-            source: FileSource(files: files, descriptor: descriptor), path: names[index],
+            source: try FileSource(names[index], files: files), path: names[index],
             ending: isWritten ? ending : .isReported)
           reader.predecessor = last
           // The program may rotate while the names are listed, so that a file is seen under none; or before the open.

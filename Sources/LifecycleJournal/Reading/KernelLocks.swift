@@ -6,10 +6,8 @@ package enum KernelLocks {
   ///
   /// The table lists the processes that this one can see. Systems without such a table get false.
   package static func isHeld(_ path: String, files: any FileCalls) -> Bool {
-    guard let descriptor = try? files.openForReading(path) else { return false }
-    defer { files.close(descriptor) }
-    guard let locks = text(of: "/proc/locks", files),
-      let file = text(of: "/proc/self/fdinfo/\(descriptor)", files),
+    guard let source = try? FileSource(path, files: files), let locks = text(of: "/proc/locks", files),
+      let file = text(of: "/proc/self/fdinfo/\(source.descriptor)", files),
       let mounts = text(of: "/proc/self/mountinfo", files),
       let name = name(of: file, mounts: mounts)
     else { return false }
@@ -58,17 +56,8 @@ package enum KernelLocks {
   }
 
   private static func text(of path: String, _ files: any FileCalls) -> String? {
-    guard let descriptor = try? files.openForReading(path) else { return nil }
-    defer { files.close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    var text: [UInt8] = []
-    while let count = bytes.withUnsafeMutableBytes({
-      try? files.read(into: $0, from: descriptor, at: Int64(text.count))
-    }),
-      count > 0
-    {
-      text += bytes[..<count]
-    }
-    return String(decoding: text, as: UTF8.self)
+    // The kernel tells no length; the memory that is not filled costs nothing.
+    let bytes = try? FileSource(path, files: files).read(1 << 24)
+    return bytes.map { String(decoding: $0, as: UTF8.self) }
   }
 }

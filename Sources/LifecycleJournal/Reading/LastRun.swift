@@ -31,17 +31,15 @@ package struct LastRun {
       if part.isBeginning || commits >= 2 || summary.header == nil { break }
     }
     for name in names.dropLast().reversed() {
-      guard let descriptor = try? files.openForReading(name) else { continue }
-      take(from: 0, FileSource(files: files, descriptor: descriptor), into: &summary)
+      if let source = try? FileSource(name, files: files) { take(from: 0, source, into: &summary) }
     }
     return summary
   }
 
   /// Returns the summary of the last run in one file, and whether the run begins there.
   private func part(in path: String) -> (summary: RunSummary, isBeginning: Bool)? {
-    guard let descriptor = try? files.openForReading(path) else { return nil }
-    let source = FileSource(files: files, descriptor: descriptor)
-    guard let status = try? files.status(of: descriptor), status.isRegular else { return nil }
+    guard let source = try? FileSource(path, files: files), let status = try? source.status(), status.isRegular
+    else { return nil }
     let (offset, isBeginning) = place(in: source, size: status.size)
     var summary = RunSummary()
     take(from: offset, source, into: &summary)

@@ -73,15 +73,6 @@ struct LinesFromEnd: Sequence, IteratorProtocol {
   }
 
   private func read(from begin: Int64, to end: Int64) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Int(end - begin))
-    var count = 0
-    while count < bytes.count {
-      let read = bytes.withUnsafeMutableBytes {
-        try? source.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[count...]), at: begin + Int64(count))
-      }
-      guard let read, read > 0 else { break }
-      count += read
-    }
-    return Array(bytes.prefix(count))
+    (try? source.read(Int(end - begin), at: begin)) ?? []
   }
 }

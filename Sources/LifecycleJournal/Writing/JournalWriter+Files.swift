@@ -94,12 +94,8 @@ extension JournalWriter {
 
   private func openOrMake() throws(JournalFailure) -> Int32 {
     do throws(FileError) {
-      do throws(FileError) {
-        return try files.openForAppending(path, exclusively: false)
-      } catch {
-        guard error == .noSuchFile else { throw error }
-        try files.makeDirectories(JournalFiles.directory(of: path))
-        return try files.openForAppending(path, exclusively: false)
+      return try files.makingDirectory(of: path) { () throws(FileError) in
+        try files.openForAppending(path, exclusively: false)
       }
     } catch {
       throw JournalFailure(.open, path, error)
@@ -110,11 +106,7 @@ extension JournalWriter {
   func endsWithLineEnd(_ descriptor: Int32) -> Bool {
     guard let size = try? files.status(of: descriptor).size else { return false }
     guard size > 0 else { return true }
-    guard let reading = try? files.openForReading(path) else { return false }
-    defer { files.close(reading) }
-    var last: UInt8 = 0
-    let count = withUnsafeMutableBytes(of: &last) { try? files.read(into: $0, from: reading, at: size - 1) }
-    return count == 1 && last == 0x0A
+    return (try? FileSource(path, files: files).read(1, at: size - 1)) == [0x0A]
   }
 
   /// Removes a second name of the file, which a program that died during a rotation may have left.
@@ -211,8 +203,8 @@ extension JournalWriter {
   /// Throws if the file is not a journal.
   private func isOwn(_ name: String) throws(JournalFailure) -> Bool {
     do throws(FileError) {
-      guard try isTaken(name) else { return false }
-      if try files.status(at: name).isRegular, try JournalBeginning.isJournal(name, files: files) { return true }
+      guard let status = try files.standing(at: name, followingLinks: true) else { return false }
+      if status.isRegular, try JournalBeginning.isJournal(name, files: files) { return true }
     } catch {
       throw JournalFailure(.rotate, path, error)
     }
@@ -228,9 +220,11 @@ extension JournalWriter {
     do throws(FileError) {
       guard try files.lock(descriptor) else { throw FileError.exists }
       let status = try files.status(of: descriptor)
-      let text = header.jsonLine + "\n"
-      try Self.write(text, to: descriptor, files)
-      let size = Int64(text.utf8.count)
+      let line = Array((header.jsonLine + "\n").utf8)
+      try line.withUnsafeBufferPointer { (line) throws(FileError) in
+        try Self.write(UnsafeRawBufferPointer(line), to: descriptor, files)
+      }
+      let size = Int64(line.count)
       return OpenFile(
         descriptor: descriptor, identity: status.identity, size: size, headerLength: size, limit: files.sizeLimit())
     } catch {
@@ -240,25 +234,14 @@ extension JournalWriter {
     }
   }
 
-  /// Returns whether a name is in use.
-  ///
-  /// If that is unknown, it throws: a name that wrongly counts as free could cost a kept file.
-  private func isTaken(_ name: String) throws(FileError) -> Bool {
-    do throws(FileError) {
-      _ = try files.status(at: name)
-      return true
-    } catch {
-      guard error == .noSuchFile else { throw error }
-      return false
-    }
-  }
-
   /// Renames the kept files up to the first free number, and gives the journal's file the first number.
   private func shiftKeptFiles() throws(FileError) {
     let count = configuration.keptFiles
     guard count > 0 else { return }
     var free = 1
-    while free < count, try isTaken(JournalFiles.kept(free, of: path)) { free += 1 }
+    while free < count, try files.standing(at: JournalFiles.kept(free, of: path), followingLinks: true) != nil {
+      free += 1
+    }
     for number in stride(from: free, to: 1, by: -1) {
       try files.rename(JournalFiles.kept(number - 1, of: path), to: JournalFiles.kept(number, of: path))
     }

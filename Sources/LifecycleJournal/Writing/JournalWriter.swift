@@ -233,11 +233,7 @@ struct JournalWriter: ~Copyable {
   /// Flushes the directory after a file was made or renamed: without its name, a flushed file is lost with the machine.
   private mutating func flushNames() throws(FileError) {
     guard hasNewNames else { return }
-    do throws(FileError) {
-      try files.flushDirectory(JournalFiles.directory(of: path))
-    } catch {
-      guard error.isOfUnflushableDirectory else { throw error }
-    }
+    try files.flushNames(in: JournalFiles.directory(of: path))
     hasNewNames = false
   }
 
@@ -307,11 +303,8 @@ struct JournalWriter: ~Copyable {
 
   /// Writes text by one call, after ending an incomplete last line; truncates the file if only a part could be written.
   mutating func write(_ text: String) throws(JournalFailure) {
-    var text = isTorn ? "\n" + text : text
-    let result = text.withUTF8 { bytes in
-      Result { () throws(JournalFailure) in try write(UnsafeRawBufferPointer(bytes)) }
-    }
-    try result.get()
+    let text = Array((isTorn ? "\n" + text : text).utf8)
+    try text.withUnsafeBufferPointer { (bytes) throws(JournalFailure) in try write(UnsafeRawBufferPointer(bytes)) }
     isTorn = false
   }
 
@@ -328,25 +321,13 @@ struct JournalWriter: ~Copyable {
     self.file?.size += Int64(bytes.count)
   }
 
-  /// Writes the whole text, or truncates what was written of it.
-  static func write(_ text: String, to descriptor: Int32, _ files: any FileCalls) throws(FileError) {
-    var text = text
-    let result = text.withUTF8 { bytes in
-      Result { () throws(FileError) in try write(UnsafeRawBufferPointer(bytes), to: descriptor, files) }
-    }
-    try result.get()
-  }
-
-  private static func write(
+  /// Writes all bytes, or truncates what was written of them.
+  static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ files: any FileCalls
   ) throws(FileError) {
     var written = 0
     do throws(FileError) {
-      while written < bytes.count {
-        let count = try files.write(UnsafeRawBufferPointer(rebasing: bytes[written...]), to: descriptor)
-        guard count > 0 else { throw FileError.noSpace }
-        written += count
-      }
+      try files.writeAll(bytes, to: descriptor, &written)
     } catch {
       if written > 0, let size = try? files.status(of: descriptor).size {
         try? files.truncate(descriptor, to: size - Int64(written))

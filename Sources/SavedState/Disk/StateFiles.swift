@@ -51,7 +51,7 @@ final class StateFiles: StateStorage {
   /// Makes the storage in a directory, which need not exist, for files that belong to a user.
   init(
     in directory: String, _ configuration: SavedState.Configuration, files: any FileCalls = SystemFiles(),
-    user: UInt32 = StatePlace.user
+    user: UInt32 = SystemFiles.user
   ) {
     (self.configuration, self.files, self.user) = (configuration, files, user)
     first = "\(directory)/saved-state"
@@ -89,50 +89,30 @@ final class StateFiles: StateStorage {
   /// Reads a whole file, or the end of one that is longer than the limit; returns nil if there is none.
   func read(_ path: String, limit: Int, readsEnd: Bool = false) throws(StateStorageError) -> [UInt8]? {
     guard try check(path) != nil else { return nil }
-    let descriptor: Int32
+    let source: FileSource
     do throws(FileError) {
-      descriptor = try files.openForReading(path)
+      source = try FileSource(path, files: files)
     } catch {
       // A process that writes it renames it between two calls of one that only reads.
       guard error != .noSuchFile else { return nil }
       throw StateStorageError(place: path, reason: error.description)
     }
-    defer { files.close(descriptor) }
     // Another process may have replaced the file since it was checked, so what is open counts.
-    let status = try naming(path) { () throws(FileError) in try files.status(of: descriptor) }
+    let status = try naming(path) { () throws(FileError) in try source.status() }
     try check(status, at: path)
     guard status.size <= limit || readsEnd else {
       throw StateStorageError(place: path, reason: "it has \(status.size) bytes, more than \(limit)", .damaged)
     }
     return try naming(path) { () throws(FileError) in
       let size = min(Int(status.size), limit)
-      let begin = status.size - Int64(size)
-      var failure: FileError?
-      let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-        do throws(FileError) {
-          while count < size {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-            let more = try files.read(into: rest, from: descriptor, at: begin + Int64(count))
-            guard more > 0 else { return }
-            count += more
-          }
-        } catch { failure = error }
-      }
-      if let failure { throw failure }
-      return bytes
+      return try source.read(size, at: status.size - Int64(size))
     }
   }
 
   /// Looks at what stands at a path; returns nil if nothing does.
   @discardableResult func check(_ path: String) throws(StateStorageError) -> FileStatus? {
-    let status: FileStatus
-    do throws(FileError) {
-      status = try files.status(ofName: path)
-    } catch {
-      guard error != .noSuchFile else { return nil }
-      throw StateStorageError(place: path, reason: error.description)
-    }
-    try check(status, at: path)
+    let status = try naming(path) { () throws(FileError) in try files.standing(at: path) }
+    if let status { try check(status, at: path) }
     return status
   }
 
@@ -151,22 +131,12 @@ final class StateFiles: StateStorage {
     let names = [first] + (2...Self.mostSetAside).map { "\(first)-\($0)" }
     return try naming(path) { () throws(FileError) in
       var name = names[names.count - 1]
-      for candidate in names.dropLast() where try isFree(candidate) {
+      for candidate in names.dropLast() where try files.standing(at: candidate) == nil {
         name = candidate
         break
       }
       try files.rename(path, to: name)
       return name
-    }
-  }
-
-  private func isFree(_ path: String) throws(FileError) -> Bool {
-    do throws(FileError) {
-      _ = try files.status(ofName: path)
-      return false
-    } catch {
-      guard error == .noSuchFile else { throw error }
-      return true
     }
   }
 
@@ -208,11 +178,7 @@ final class StateFiles: StateStorage {
 
   /// Flushes the names in the directory, and those of directories that this process has made.
   private func flushNames(of directory: String) throws(StateStorageError) {
-    try naming(directory) { () throws(FileError) in
-      do throws(FileError) { try files.flushDirectory(directory) } catch {
-        if !error.isOfUnflushableDirectory { throw error }
-      }
-    }
+    try naming(directory) { () throws(FileError) in try files.flushNames(in: directory) }
     guard state.withLock({ $0.hasMadeDirectories }) else { return }
     var directory = directory
     while case let parent = JournalFiles.directory(of: directory), parent != directory {
@@ -227,17 +193,9 @@ final class StateFiles: StateStorage {
     let descriptor = try inDirectory(of: path) { () throws(FileError) in try files.makeFile(path, mode: 0o600) }
     do throws(FileError) {
       defer { files.close(descriptor) }
-      var written = 0
-      while written < bytes.count {
-        var failure: FileError?
-        bytes.withUnsafeBytes { all in
-          do throws(FileError) {
-            let count = try files.write(UnsafeRawBufferPointer(rebasing: all[written...]), to: descriptor)
-            if count == 0 { failure = .noSpace }
-            written += count
-          } catch { failure = error }
-        }
-        if let failure { throw failure }
+      try bytes.withUnsafeBufferPointer { (bytes) throws(FileError) in
+        var written = 0
+        try files.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, &written)
       }
       try files.flush(descriptor)
     } catch {
@@ -248,13 +206,8 @@ final class StateFiles: StateStorage {
 
   /// Opens a file, and makes its directory if that is missing.
   func inDirectory(of path: String, _ open: () throws(FileError) -> Int32) throws(FileError) -> Int32 {
-    do throws(FileError) { return try open() } catch {
-      guard error == .noSuchFile else { throw error }
-      // Also if the last one fails: the names of those that were made are flushed.
-      state.withLock { $0.hasMadeDirectories = true }
-      try files.makeDirectories(JournalFiles.directory(of: path))
-      return try open()
-    }
+    // Also if the last one fails: the names of those that were made are flushed.
+    try files.makingDirectory(of: path, willMake: { state.withLock { $0.hasMadeDirectories = true } }, open)
   }
 
   /// Performs calls of the file system whose errors name a path.

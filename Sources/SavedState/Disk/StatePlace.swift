@@ -1,5 +1,3 @@
-import LibC
-
 /// Where a service's or the user's directory for state is, by systemd.exec(5), the XDG Base Directory Specification, or Apple's File
 /// System Programming Guide.
 enum StatePlace {
@@ -18,7 +16,4 @@ enum StatePlace {
       return home.map { "\($0)/.local/state/\(program)" }
     #endif
   }
-
-  /// The user as whom the process acts.
-  static var user: UInt32 { UInt32(geteuid()) }
 }

@@ -19,7 +19,7 @@ import Testing
   private nonisolated static let names = ["saved-state", "saved-state.previous", "saved-state.lock"]
 
   /// A process finds no state of its own there, and replaces nothing.
-  private func checkThatNothingIsSaved(_ name: String, user: UInt32 = StatePlace.user) async throws {
+  private func checkThatNothingIsSaved(_ name: String, user: UInt32 = SystemFiles.user) async throws {
     let path = directory.file(name)
     let before = try status(path)
     let life = try await Life.launched(in: directory.path, user: user)

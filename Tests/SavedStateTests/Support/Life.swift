@@ -48,7 +48,7 @@ struct Work: Codable, Sendable, Hashable {
 
   convenience init(
     in directory: String, _ files: any FileCalls = SystemFiles(), _ configuration: SavedState.Configuration = .init(),
-    user: UInt32 = StatePlace.user
+    user: UInt32 = SystemFiles.user
   ) throws {
     try self.init(StateFiles(in: directory, configuration, files: files, user: user))
   }
@@ -56,7 +56,7 @@ struct Work: Codable, Sendable, Hashable {
   /// Starts a process that finds what the one before has left.
   static func launched(
     in directory: String, _ files: any FileCalls = SystemFiles(), _ configuration: SavedState.Configuration = .init(),
-    user: UInt32 = StatePlace.user
+    user: UInt32 = SystemFiles.user
   ) async throws -> Life {
     let life = try Life(in: directory, files, configuration, user: user)
     await life.application.handle(.launch)
