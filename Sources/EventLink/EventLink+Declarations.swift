@@ -81,30 +81,20 @@ extension EventLink {
         })
     }
 
-    /// Posts the events of other processes.
+    /// Posts the events of other processes, those of a main-actor type on the main actor.
     ///
     /// - Parameters:
     ///   - type: the events.
     ///   - filter: the topic, or a filter of topics.
     ///   - coding: how their data is written; nil for JSON.
     /// - Throws: ``LinkError/notATopic(_:)`` or ``LinkError/twoTypes(topic:)``.
-    public mutating func receive<E: BusEvent & Decodable>(
+    public mutating func receive<E: EventBus.Event & Decodable>(
       _ type: E.Type, as filter: String, coding: Coding<E>? = nil
     ) throws(LinkError) {
-      hub.receive(type, on: try checkedFilter(type, filter), coding: coding, onMainActor: false)
-    }
-
-    /// Posts the main-actor events of other processes, on the main actor.
-    ///
-    /// - Parameters:
-    ///   - type: the events.
-    ///   - filter: the topic, or a filter of topics.
-    ///   - coding: how their data is written; nil for JSON.
-    /// - Throws: ``LinkError/notATopic(_:)`` or ``LinkError/twoTypes(topic:)``.
-    public mutating func receive<E: MainActorEvent & Decodable>(
-      _ type: E.Type, as filter: String, coding: Coding<E>? = nil
-    ) throws(LinkError) {
-      hub.receive(type, on: try checkedFilter(type, filter), coding: coding, onMainActor: true)
+      guard let read = TopicFilter(filter) else { throw .notATopic(filter) }
+      try hub.declare(type, on: filter)
+      if !filters.contains(filter) { filters.append(filter) }
+      hub.receive(type, on: read, coding: coding)
     }
 
     /// Announces the life cycle of the application on a topic, for the fleets of others; see ``Fleet``.
@@ -148,15 +138,6 @@ extension EventLink {
     private func check(_ type: any EventBus.Event.Type, _ topic: String) throws(LinkError) {
       guard TopicFilter(topic)?.isTopic == true else { throw .notATopic(topic) }
       try hub.declare(type, on: topic)
-    }
-
-    private mutating func checkedFilter(
-      _ type: any EventBus.Event.Type, _ text: String
-    ) throws(LinkError) -> TopicFilter {
-      guard let filter = TopicFilter(text) else { throw .notATopic(text) }
-      try hub.declare(type, on: text)
-      if !filters.contains(text) { filters.append(text) }
-      return filter
     }
   }
 }

@@ -96,8 +96,9 @@ extension LinkHub {
 
   /// Adds a type that is received on the topics of a filter; events of a main-actor type are posted on the main actor.
   func receive<E: EventBus.Event & Decodable>(
-    _ type: E.Type, on filter: TopicFilter, coding: EventLink.Coding<E>?, onMainActor: Bool
+    _ type: E.Type, on filter: TopicFilter, coding: EventLink.Coding<E>?
   ) {
+    let onMainActor = type is any MainActorEvent.Type
     let key = ObjectIdentifier(type)
     let isSticky = type is any StickyEvent.Type
     let decode = CloudEvent.decoder(coding)

@@ -6,20 +6,14 @@
   /// One connection to a broker, from its beginning to its end.
   final class MQTTConnection: Sendable {
     struct Settings: Sendable {
-      struct TLS: Sendable {
-        var authorities: String?
-        var certificate: String?
-        var key: String?
-      }
-
       var host: String
       var port: Int
+      var security: MQTTTransport.Security
+      var user: (name: String, password: String)?
       var keepAlive: Int
       /// A job that is found running twice at this interval is not waited for: another thread serves the connection.
       var lookInterval: Duration
       var will: LinkMessage?
-      var user: (name: String, password: String)?
-      var tls: TLS?
     }
 
     /// What a task may wait for.
@@ -282,9 +276,10 @@
       options.port = Int32(clamping: settings.port)
       options.keep_alive = Int32(clamping: settings.keepAlive)
       (options.username, options.password) = (text(settings.user?.name), text(settings.user?.password))
-      options.has_tls = settings.tls != nil
-      options.ca_file = text(settings.tls?.authorities)
-      (options.certificate, options.key) = (text(settings.tls?.certificate), text(settings.tls?.key))
+      options.has_tls = settings.security != .none
+      if case .files(let authorities, let certificate, let key) = settings.security {
+        (options.ca_file, options.certificate, options.key) = (text(authorities), text(certificate), text(key))
+      }
       options.most_in_flight = 1_000
       guard let will = settings.will else { return body(options) }
       options.will_topic = text(will.topic)

@@ -90,16 +90,9 @@
       will: LinkMessage?, receive: @escaping @Sendable (LinkTransportEvent) -> Void
     ) async throws {
       let password = try credentials.map { try Self.firstLine(of: $0.passwordFile) }
-      var settings = MQTTConnection.Settings(
-        host: host, port: port, keepAlive: Int(min(keepAlive.components.seconds, 65_535)), lookInterval: lookInterval,
-        will: will)
-      settings.user = credentials.map { ($0.name, password ?? "") }
-      switch security {
-      case .none: break
-      case .system: settings.tls = .init()
-      case .files(let authorities, let certificate, let key):
-        settings.tls = .init(authorities: authorities, certificate: certificate, key: key)
-      }
+      let settings = MQTTConnection.Settings(
+        host: host, port: port, security: security, user: credentials.map { ($0.name, password ?? "") },
+        keepAlive: Int(min(keepAlive.components.seconds, 65_535)), lookInterval: lookInterval, will: will)
       let connection = try MQTTConnection(settings, receive)
       var other: MQTTConnection? = connection
       self.connection.withLock { swap(&$0, &other) }
@@ -118,7 +111,7 @@
     ///   - quality: the most careful quality.
     /// - Throws: ``MQTTError``.
     public func subscribe(to filters: [String], quality: LinkQuality) async throws {
-      guard let connection = connection.withLock({ $0 }) else { throw MQTTError("there is no connection") }
+      guard let connection = present else { throw MQTTError("there is no connection") }
       try await waiting(for: .subscribed, "the subscriptions", connection) {
         try await connection.subscribe(to: filters, quality)
       }
