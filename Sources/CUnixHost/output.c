@@ -81,10 +81,6 @@ static bool wait_until_writable(int descriptor, int64_t deadline) {
   return false;
 }
 
-size_t unixhost_write_within(int descriptor, const void *bytes, size_t count, int milliseconds) {
-  return unixhost_write_until(descriptor, bytes, count, unixhost_now() + (int64_t)milliseconds * 1000000);
-}
-
 size_t unixhost_write_until(int descriptor, const void *bytes, size_t count, int64_t deadline) {
   struct outlet outlet = open_outlet(descriptor);
   bool may_block = outlet.piece != SIZE_MAX;
@@ -107,12 +103,12 @@ size_t unixhost_write_until(int descriptor, const void *bytes, size_t count, int
   return done;
 }
 
-// A reader of standard error may hang, so wait for it once, and not for each line.
-#define STDERR_PATIENCE 250
+// A reader of standard error may hang, so wait for it once, and not for each line; in nanoseconds.
+#define STDERR_PATIENCE 250000000
 static atomic_bool stderr_is_stalled;
 
 bool unixhost_stderr_write(const void *bytes, size_t count) {
-  size_t done = unixhost_write_within(2, bytes, count, atomic_load(&stderr_is_stalled) ? 0 : STDERR_PATIENCE);
+  size_t done = unixhost_write_until(2, bytes, count, atomic_load(&stderr_is_stalled) ? 0 : unixhost_now() + STDERR_PATIENCE);
   atomic_store(&stderr_is_stalled, done < count);
   return done == count;
 }

@@ -209,7 +209,7 @@ static bool write_leaving(int terminal, unsigned generation, int64_t deadline) {
   state = atomic_load(&left_count);
   while (GENERATION_OF(state) == generation && COUNT_OF(state) < armed_count && may_write(look_at(terminal))) {
     const char *bytes = armed_bytes + COUNT_OF(state);
-    size_t written = unixhost_write_within(terminal, bytes, armed_count - COUNT_OF(state), 0);
+    size_t written = unixhost_write_until(terminal, bytes, armed_count - COUNT_OF(state), 0);
     // If it fails, the terminal was armed again, or another thread writes the same bytes, and the state is the new one.
     if (atomic_compare_exchange_strong(&left_count, &state, state + written)) state += written;
     if (written != 0) continue;
@@ -330,7 +330,7 @@ void unixhost_emergency_restore(void) {
 // Writes without waiting, also to a descriptor that blocks.
 static ssize_t write_now(int terminal, const void *bytes, size_t count) {
   if (!armed_blocks) return write(terminal, bytes, count);
-  size_t written = unixhost_write_within(terminal, bytes, count, 0);
+  size_t written = unixhost_write_until(terminal, bytes, count, 0);
   errno = EAGAIN;
   return written > 0 ? (ssize_t)written : -1;
 }

@@ -18,8 +18,8 @@ import Testing
     try body(ends[0], ends[1])
   }
 
-  private func write(_ bytes: [UInt8], to descriptor: Int32, within milliseconds: Int32 = 50) -> Int {
-    unixhost_write_within(descriptor, bytes, bytes.count, milliseconds)
+  private func write(_ bytes: [UInt8], to descriptor: Int32, within milliseconds: Int64 = 50) -> Int {
+    unixhost_write_until(descriptor, bytes, bytes.count, unixhost_now() + milliseconds * 1_000_000)
   }
 
   @Test func aFullPipeTakesAPartAndIsGivenUp() throws {
@@ -100,7 +100,7 @@ import Testing
       return count
     }
     // Neither on a thread of the pool, which the other would wait for.
-    async let written = onThread { unixhost_write_within(writer, text, text.count, 60_000) }
+    async let written = onThread { unixhost_write_until(writer, text, text.count, unixhost_now() + 60_000_000_000) }
     #expect(await written == text.count)
     #expect(await read == text.count)
   }

@@ -31,13 +31,9 @@ void unixhost_streams_hold(void);
 // CLOCK_MONOTONIC in nanoseconds. Async-signal-safe.
 int64_t unixhost_now(void);
 
-// Writes to any descriptor, and waits at most for `milliseconds` in all, even if the descriptor blocks. The
-// non-blocking flag is shared with other processes, so the function does not change it. Returns the number of bytes
-// written. Async-signal-safe.
-size_t unixhost_write_within(int descriptor, const void *bytes, size_t count, int milliseconds);
-
-// Writes like unixhost_write_within, until a deadline on the clock of unixhost_now. Bytes that the descriptor accepts
-// at once are written even after the deadline. Returns the number of bytes written.
+// Writes to any descriptor, and waits at most until a deadline on the clock of unixhost_now, even if the descriptor blocks.
+// Bytes that it accepts at once are written even after the deadline; 0 has always passed. The non-blocking flag is shared with
+// other processes, so the function does not change it. Returns the number of bytes written. Async-signal-safe.
 size_t unixhost_write_until(int descriptor, const void *bytes, size_t count, int64_t deadline);
 
 // Writes to standard error. If it accepts no output, the first call waits for a quarter of a second, and later calls do

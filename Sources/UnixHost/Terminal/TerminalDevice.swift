@@ -216,10 +216,11 @@ struct TerminalDevice {
   /// terminal.
   func writeLines(_ lines: [UInt8]) {
     guard look == .foreground else { return }
-    _ = unixhost_write_within(descriptor, lines, lines.count, Self.linePatience)
+    _ = unixhost_write_until(descriptor, lines, lines.count, unixhost_now() + Self.linePatience)
   }
 
-  private static let linePatience: Int32 = 100
+  /// In nanoseconds.
+  private static let linePatience: Int64 = 100_000_000
 
   /// Gives the terminal up without changing it.
   ///
