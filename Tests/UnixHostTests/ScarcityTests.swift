@@ -59,9 +59,9 @@ import Testing
   @Test func ofManyReportsTheLastTwoThatDifferCount() {
     typealias Element = TerminalInputParser.Element
     let elements: [Element] = [
-      .focus(false), .bytes([1]), .focus(true), .bytes([2]), .focus(false), .signalKey(.suspend),
+      .focus(false), .bytes([1]), .focus(true), .bytes([2]), .focus(false), .signalKey(.stop),
     ]
-    #expect(elements.mergingFocus == [.bytes([1]), .focus(true), .bytes([2]), .focus(false), .signalKey(.suspend)])
+    #expect(elements.mergingFocus == [.bytes([1]), .focus(true), .bytes([2]), .focus(false), .signalKey(.stop)])
     #expect([Element.focus(true), .focus(true)].mergingFocus == [.focus(true)])
     #expect([Element]().mergingFocus.isEmpty)
     #expect([Element.bytes([1])].mergingFocus == [.bytes([1])])

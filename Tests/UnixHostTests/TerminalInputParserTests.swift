@@ -138,7 +138,7 @@ import Testing
     parser.signalKeys = try usualKeys
     #expect(
       parser.feed([0x61, 0x03, 0x62, 0x1C, 0x1A]) == [
-        plain("a"), .signalKey(.interrupt), plain("b"), .signalKey(.quit), .signalKey(.suspend),
+        plain("a"), .signalKey(.interrupt), plain("b"), .signalKey(.quit), .signalKey(.stop),
       ])
     let paste = "\u{1B}[200~\u{03}\u{1A}\u{1C}\u{1B}[201~"
     #expect(joined(parser.feed(bytes(paste))) == [plain(paste)])
@@ -167,7 +167,7 @@ import Testing
     defer { close(terminal) }
     let raw = try #require(TerminalModes(of: terminal)).raw
     let keys = SignalKeys(found: raw, own: raw)
-    #expect(keys.key(0x1A) == .suspend)
+    #expect(keys.key(0x1A) == .stop)
     #expect(keys.key(0x03) == nil)
   }
 
@@ -175,9 +175,9 @@ import Testing
     #expect(parse("a\u{1A}b") == [plain("a\u{1A}b")])
     var parser = TerminalInputParser()
     parser.signalKeys = try usualKeys
-    #expect(parser.feed(bytes("a\u{1A}b")) == [plain("a"), .signalKey(.suspend), plain("b")])
+    #expect(parser.feed(bytes("a\u{1A}b")) == [plain("a"), .signalKey(.stop), plain("b")])
     #expect(joined(parser.feed(bytes("\u{1B}[200~\u{1A}\u{1B}[201~"))) == [plain("\u{1B}[200~\u{1A}\u{1B}[201~")])
-    #expect(parser.feed([0x1A]) == [.signalKey(.suspend)])
+    #expect(parser.feed([0x1A]) == [.signalKey(.stop)])
   }
 
   @Test func aKeyThatMakesASignalBreaksASequenceOff() throws {
@@ -192,8 +192,8 @@ import Testing
   /// A connection that breaks in the middle of a paste never sends its end, and the keyboard must get the user out.
   @Test func insideAPasteAKeyThatBeginsAReadIsOneAfterASecond() throws {
     for (encoded, key) in [
-      ("\u{03}", SignalKeys.Key.interrupt), ("\u{1A}", .suspend), ("\u{1C}", .quit), ("\u{1B}[99;5u", .interrupt),
-      ("\u{1B}[27;5;122~", .suspend),
+      ("\u{03}", CaughtSignal.interrupt), ("\u{1A}", .stop), ("\u{1C}", .quit), ("\u{1B}[99;5u", .interrupt),
+      ("\u{1B}[27;5;122~", .stop),
     ] {
       var parser = TerminalInputParser()
       parser.signalKeys = try usualKeys
@@ -229,13 +229,13 @@ import Testing
 
   /// kitty's form with all that it may add, and xterm's.
   @Test(arguments: [
-    ("\u{1B}[99;5u", SignalKeys.Key.interrupt), ("\u{1B}[99;5:1u", .interrupt), ("\u{1B}[99;5:2u", .interrupt),
+    ("\u{1B}[99;5u", CaughtSignal.interrupt), ("\u{1B}[99;5:1u", .interrupt), ("\u{1B}[99;5:2u", .interrupt),
     ("\u{1B}[99:67;5u", .interrupt), ("\u{1B}[99:67:99;5:1u", .interrupt), ("\u{1B}[1089::99;5u", .interrupt),
     ("\u{1B}[99;69u", .interrupt), ("\u{1B}[99;133u", .interrupt), ("\u{1B}[99;197:1u", .interrupt),
-    ("\u{1B}[122;5u", .suspend), ("\u{1B}[92;5u", .quit), ("\u{1B}[27;5;99~", .interrupt),
-    ("\u{1B}[27;5;67~", .interrupt), ("\u{1B}[27;5;122~", .suspend), ("\u{1B}[27;5;92~", .quit),
+    ("\u{1B}[122;5u", .stop), ("\u{1B}[92;5u", .quit), ("\u{1B}[27;5;99~", .interrupt),
+    ("\u{1B}[27;5;67~", .interrupt), ("\u{1B}[27;5;122~", .stop), ("\u{1B}[27;5;92~", .quit),
   ])
-  func aKeyThatMakesASignalIsFoundAsASequence(text: String, key: SignalKeys.Key) throws {
+  func aKeyThatMakesASignalIsFoundAsASequence(text: String, key: CaughtSignal) throws {
     let whole = bytes("a\(text)b")
     for cut in whole.indices {
       var parser = TerminalInputParser()
@@ -274,7 +274,7 @@ import Testing
     parser.signalKeys = SignalKeys(found: found, own: found.raw)
     #expect(
       joined(parser.feed(bytes("\u{1B}[127u\u{1B}[121;5u\u{1B}[33u\u{1B}[49:33;2u\u{1B}[99;5u"))) == [
-        .signalKey(.interrupt), .signalKey(.suspend), .signalKey(.quit), .signalKey(.quit), plain("\u{1B}[99;5u"),
+        .signalKey(.interrupt), .signalKey(.stop), .signalKey(.quit), .signalKey(.quit), plain("\u{1B}[99;5u"),
       ])
   }
 

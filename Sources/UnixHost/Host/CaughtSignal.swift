@@ -1,26 +1,26 @@
 import AppLifecycle
 import LibC
 
-/// A signal that the host catches.
-enum CaughtSignal: Sendable, Hashable, CaseIterable {
+/// A signal that the host catches, by its name.
+package enum CaughtSignal: String, Sendable, CaseIterable {
   /// SIGTERM: end in order.
-  case terminate
+  case terminate = "SIGTERM"
   /// SIGINT, which Ctrl-C sends: end in order.
-  case interrupt
+  case interrupt = "SIGINT"
   /// SIGQUIT, which Ctrl-\ sends: restore the terminal, and end at once.
-  case quit
+  case quit = "SIGQUIT"
   /// SIGHUP: the terminal is gone or about to go; for a service: read the configuration again.
-  case hangUp
+  case hangUp = "SIGHUP"
   /// SIGTSTP, which Ctrl-Z sends: stop.
-  case stop
+  case stop = "SIGTSTP"
   /// SIGCONT: the process continues, or another process sent the signal while it ran.
-  case `continue`
+  case `continue` = "SIGCONT"
   /// SIGTTIN: the process read from the terminal in the background.
-  case backgroundRead
+  case backgroundRead = "SIGTTIN"
   /// SIGTTOU: the process wrote to the terminal, or changed its modes, in the background.
-  case backgroundWrite
+  case backgroundWrite = "SIGTTOU"
   /// SIGWINCH: the terminal's window has another size.
-  case windowChange
+  case windowChange = "SIGWINCH"
 
   /// The signals that a service catches; the others keep their default action.
   static let ofService: [CaughtSignal] = [.terminate, .interrupt, .quit, .hangUp, .continue]
@@ -43,21 +43,6 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
     case .backgroundRead: SIGTTIN
     case .backgroundWrite: SIGTTOU
     case .windowChange: SIGWINCH
-    }
-  }
-
-  /// The name of the signal.
-  var name: String {
-    switch self {
-    case .terminate: "SIGTERM"
-    case .interrupt: "SIGINT"
-    case .quit: "SIGQUIT"
-    case .hangUp: "SIGHUP"
-    case .stop: "SIGTSTP"
-    case .continue: "SIGCONT"
-    case .backgroundRead: "SIGTTIN"
-    case .backgroundWrite: "SIGTTOU"
-    case .windowChange: "SIGWINCH"
     }
   }
 

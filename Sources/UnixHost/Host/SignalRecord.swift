@@ -26,5 +26,5 @@ extension LifecycleCause {
   static let interruptKey: Self = "Ctrl-C"
   static let suspendKey: Self = "Ctrl-Z"
 
-  init(signal: CaughtSignal) { self.init(rawValue: signal.name) }
+  init(signal: CaughtSignal) { self.init(rawValue: signal.rawValue) }
 }

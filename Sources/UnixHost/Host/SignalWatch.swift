@@ -138,7 +138,7 @@ struct SignalWatch: Sendable, Hashable {
     var holders: [Holder] = []
     for finding in findings where !holders.contains(finding.holder) { holders.append(finding.holder) }
     let facts = holders.map { holder in
-      let names = findings.filter { $0.holder == holder }.map(\.signal.name).joined(separator: " and ")
+      let names = findings.filter { $0.holder == holder }.map(\.signal.rawValue).joined(separator: " and ")
       return "\(names) \(holder.fact)"
     }
     let object = findings.count == 1 ? "it" : "them"

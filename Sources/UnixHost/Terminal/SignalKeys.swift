@@ -6,34 +6,16 @@ import LibC
 /// immediately, the shell takes the terminal, and the program can no longer restore it. As bytes the keys reach only
 /// the program, which first restores the terminal.
 package struct SignalKeys: Sendable, Hashable {
-  /// The meaning of a key.
-  package enum Key: Sendable, Hashable {
-    /// Usually Ctrl-C: end in order.
-    case interrupt
-    /// Usually Ctrl-Z: stop.
-    case suspend
-    /// Usually Ctrl-\: end at once.
-    case quit
-
-    /// The signal that the kernel would have sent.
-    var signal: CaughtSignal {
-      switch self {
-      case .interrupt: .interrupt
-      case .suspend: .stop
-      case .quit: .quit
-      }
-    }
-  }
-
-  private var keys: [UInt8: Key] = [:]
+  /// The signals that the kernel would have sent, by the bytes of their keys.
+  private var keys: [UInt8: CaughtSignal] = [:]
 
   /// No keys.
   init() {}
 
   /// Ctrl-C, Ctrl-Z and Ctrl-\, as on most terminals.
-  package static let usual = SignalKeys(keys: [0x03: .interrupt, 0x1A: .suspend, 0x1C: .quit])
+  package static let usual = SignalKeys(keys: [0x03: .interrupt, 0x1A: .stop, 0x1C: .quit])
 
-  private init(keys: [UInt8: Key]) { self.keys = keys }
+  private init(keys: [UInt8: CaughtSignal]) { self.keys = keys }
 
   /// Creates the keys from the modes that the program has found, if its own modes send no signals.
   ///
@@ -45,17 +27,17 @@ package struct SignalKeys: Sendable, Hashable {
     // If the kernel sent no signals for keys before, the environment of the program gives Ctrl-C and Ctrl-\ their
     // meaning.
     guard found.makesSignals else {
-      keys[0x1A] = .suspend
+      keys[0x1A] = .stop
       return
     }
     add(.quit, found.character(VQUIT))
-    add(.suspend, found.character(VSUSP))
+    add(.stop, found.character(VSUSP))
     add(.interrupt, found.character(VINTR))
   }
 
   /// Adds a key, unless the modes disable it.
-  private mutating func add(_ key: Key, _ byte: UInt8) {
-    if byte != Self.disabled { keys[byte] = key }
+  private mutating func add(_ signal: CaughtSignal, _ byte: UInt8) {
+    if byte != Self.disabled { keys[byte] = signal }
   }
 
   #if canImport(Darwin)
@@ -64,6 +46,6 @@ package struct SignalKeys: Sendable, Hashable {
     private static let disabled: UInt8 = 0
   #endif
 
-  /// Returns the meaning of a byte; nil for a byte that is plain input.
-  func key(_ byte: UInt8) -> Key? { keys[byte] }
+  /// Returns the signal of a byte; nil for a byte that is plain input.
+  func key(_ byte: UInt8) -> CaughtSignal? { keys[byte] }
 }

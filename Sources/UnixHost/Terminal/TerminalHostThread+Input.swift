@@ -42,11 +42,11 @@ extension TerminalHostThread {
       case .focus(let isFocused):
         breakOffDecoder()
         takeFocus(isFocused)
-      case .signalKey(let key):
+      case .signalKey(let signal):
         // Input that waits may belong to what the decoder has begun.
         if waiting.isEmpty { breakOffDecoder() }
         let now = SignalPipe.now
-        process(.signalKey(SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)))
+        process(.signalKey(SignalRecord(signal: signal, isFromKernel: true, arrived: now, taken: now)))
         readsAgain = .now + Self.leavingKeyPause
         guard !isFinished, machine.holdsTerminal else { return }
       }

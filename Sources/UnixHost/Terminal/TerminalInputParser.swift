@@ -17,7 +17,7 @@ package struct TerminalInputParser: Sendable, Hashable {
     /// The terminal gained (true) or lost the keyboard focus.
     case focus(Bool)
     /// A key for which the kernel would send a signal, and which the host handles itself in raw mode.
-    case signalKey(SignalKeys.Key)
+    case signalKey(CaughtSignal)
   }
 
   /// The time after the beginning of a paste in which a key that makes a signal is text.
@@ -130,7 +130,7 @@ package struct TerminalInputParser: Sendable, Hashable {
   }
 
   /// Returns the key that makes a signal with which bytes begin, and its length; nil if they begin with other input.
-  private func firstSignalKey(of bytes: ArraySlice<UInt8>) -> (key: SignalKeys.Key, length: Int)? {
+  private func firstSignalKey(of bytes: ArraySlice<UInt8>) -> (key: CaughtSignal, length: Int)? {
     var outside = TerminalInputParser()
     outside.signalKeys = signalKeys
     for (index, byte) in bytes.enumerated() {
