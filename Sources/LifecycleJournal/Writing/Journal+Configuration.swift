@@ -116,5 +116,5 @@ extension LifecycleRecord {
   }
   // Stored, because `notificationName` builds the name at each call.
   private static let didEnterBackground = ApplicationCallback.didEnterBackground.notificationName
-  private static let willTerminate = ApplicationCallback.willTerminate.notificationName
+  static let willTerminate = ApplicationCallback.willTerminate.notificationName
 }

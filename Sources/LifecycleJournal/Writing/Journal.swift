@@ -114,16 +114,9 @@ public final class Journal: Sendable {
   ///   full, also a read and a rename for each kept file.
   @discardableResult
   public func append(_ record: LifecycleRecord) -> Bool {
-    var notices: [JournalWriter.Notice] = []
     // The condition of a policy is the program's code, so it runs without the lock: it may log, post or append.
     let flushes = flush.flushes(record)
-    let (isKept, step) = writer.withLock { writer in
-      let isKept = writer.append(record, flushes: flushes, &notices)
-      return (isKept, timer == nil ? nil : writer.heartbeat.note(record.state, at: record.instant))
-    }
-    perform(step)
-    if !notices.isEmpty { post(notices) }
-    return isKept
+    return append(at: record.instant) { $0.append(record, flushes: flushes, &$1) }
   }
 
   /// Appends an entry of a ledger; it is flushed together with later records.
@@ -133,11 +126,15 @@ public final class Journal: Sendable {
   /// - Complexity: one write, linear in the length of the entry; when the file is full, also a read and a rename for
   ///   each kept file.
   @discardableResult
-  public func append(_ entry: LedgerEntry) -> Bool {
+  public func append(_ entry: LedgerEntry) -> Bool { append(at: entry.ended) { $0.append(entry, &$1) } }
+
+  private func append(
+    at instant: Duration, _ body: (inout JournalWriter, inout [JournalWriter.Notice]) -> Bool
+  ) -> Bool {
     var notices: [JournalWriter.Notice] = []
     let (isKept, step) = writer.withLock { writer in
-      let isKept = writer.append(entry, &notices)
-      return (isKept, timer == nil ? nil : writer.heartbeat.note(writer.state, at: entry.ended))
+      let isKept = body(&writer, &notices)
+      return (isKept, timer == nil ? nil : writer.heartbeat.note(writer.state, at: instant))
     }
     perform(step)
     if !notices.isEmpty { post(notices) }

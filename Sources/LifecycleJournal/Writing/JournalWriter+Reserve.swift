@@ -124,10 +124,8 @@ extension LifecycleRecord {
     switch kind {
     case .state: state == .notRunning
     case .delegate: name == ApplicationCallback.willTerminate.rawValue
-    case .notification: precedesSuspensionOrDeath && state != .suspended && name == Self.willTerminateName
+    case .notification: state != .suspended && name == Self.willTerminate
     case .input, .task, .report, .ignored: false
     }
   }
-  // Stored, because `notificationName` builds the name at each call.
-  private static let willTerminateName = ApplicationCallback.willTerminate.notificationName
 }
