@@ -171,13 +171,8 @@ struct ResourceReports: Sendable, Hashable {
       case .run, .acquire, .check, .invalidate, .use, .backgroundTask, .observe: "threw an error in \(step)"
       case nil: "threw an error \(failure.event == nil ? "in" : "while it handled") \(step.bounded)"
       }
-    guard takeRoom(at: now) else {
-      omitted += 1
-      return nil
-    }
-    defer { omitted = 0 }
     let error = String(describing: failure.error).bounded
-    return HostMessage(.warning, withOmissions("“\(failure.subscriber.description.bounded)” \(what): \(error)"))
+    return report("“\(failure.subscriber.description.bounded)” \(what): \(error)", at: now)
   }
 
   /// Handles the end of a run loop or body that was not asked to end, and returns a message.
@@ -197,24 +192,27 @@ struct ResourceReports: Sendable, Hashable {
     case .shutDown(let status): sequel = "; ending with status \(status)"
     case .throwToCaller, .close, .over: sequel = ""
     }
+    let what = end.isBody ? (end.error == nil ? "returned" : "ended") : "ended its loop"
+    let error =
+      end.error.map { " with an error\(end.sequel == .close ? " as it was closed" : ""): \($0.bounded)" } ?? ""
+    let message = report("“\(end.name.bounded)” \(what)\(error)\(sequel)", at: now)
+    if message != nil, let ending {
+      endings.removeAll { $0.name == ending.name }
+      if endings.count == Self.burst { endings.removeFirst() }
+      endings.append(ending)
+    }
+    return message
+  }
+
+  /// Returns a warning; nil if the limit is reached, and then the next one counts it.
+  private mutating func report(_ text: String, at now: Duration) -> HostMessage? {
     guard takeRoom(at: now) else {
       omitted += 1
       return nil
     }
     defer { omitted = 0 }
-    if let ending {
-      endings.removeAll { $0.name == ending.name }
-      if endings.count == Self.burst { endings.removeFirst() }
-      endings.append(ending)
-    }
-    let what = end.isBody ? (end.error == nil ? "returned" : "ended") : "ended its loop"
-    let error =
-      end.error.map { " with an error\(end.sequel == .close ? " as it was closed" : ""): \($0.bounded)" } ?? ""
-    return HostMessage(.warning, withOmissions("“\(end.name.bounded)” \(what)\(error)\(sequel)"))
-  }
-
-  private func withOmissions(_ text: String) -> String {
-    omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))"
+    return HostMessage(
+      .warning, omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))")
   }
 
   /// The next step after a failure.
@@ -249,11 +247,6 @@ struct ResourceReports: Sendable, Hashable {
     if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth {
       return nil
     }
-    guard takeRoom(at: now) else {
-      omitted += 1
-      return nil
-    }
-    if failures[health.name] == nil { names.append(health.name) }
     let sequel =
       switch next {
       case .now: "acquiring it again"
@@ -263,9 +256,10 @@ struct ResourceReports: Sendable, Hashable {
       }
     let text =
       "“\(health.name.bounded)” \(hasBroken ? (breaks > 1 ? "broke again" : "broke") : "cannot be acquired"): \(error); \(sequel)"
+    guard let message = report(text, at: now) else { return nil }
+    if failures[health.name] == nil { names.append(health.name) }
     failures[health.name] = Failure(error: error, wait: wait, count: count, text: text, breaks: breaks)
-    defer { omitted = 0 }
-    return HostMessage(.warning, withOmissions(text))
+    return message
   }
 
   private mutating func remove(_ name: String) {

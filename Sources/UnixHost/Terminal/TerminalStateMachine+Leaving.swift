@@ -13,22 +13,18 @@ extension TerminalStateMachine {
   }
 
   /// Marks the terminal as gone, without accessing it.
-  mutating func dropTerminal() {
-    guard holdsTerminal || isLeavingTerminal else { return }
-    emit(.dropTerminal)
-    holdsTerminal = false
-    isLeavingTerminal = false
-  }
+  mutating func dropTerminal() { letTerminalGo(.dropTerminal) }
 
   /// Leaves the program's screen if another job has just taken the terminal.
   ///
   /// A signal handler does so, too. But it may run late, on a thread that waits for a processor, and then find no armed
   /// terminal.
-  mutating func leaveLostTerminal() {
+  mutating func leaveLostTerminal() { letTerminalGo(.leaveLostTerminal) }
+
+  private mutating func letTerminalGo(_ effect: Effect) {
     guard holdsTerminal || isLeavingTerminal else { return }
-    emit(.leaveLostTerminal)
-    holdsTerminal = false
-    isLeavingTerminal = false
+    emit(effect)
+    (holdsTerminal, isLeavingTerminal) = (false, false)
   }
 
   /// Marks the terminal as held, so that no action waits for the leaving sequences.
