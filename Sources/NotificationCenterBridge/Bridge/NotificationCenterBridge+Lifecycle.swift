@@ -84,18 +84,18 @@ extension NotificationCenterBridge {
   ///   observers first that it has entered the background.
   /// - Returns: the link, which lasts while it is kept.
   public func postLifecycle(servicesEnterBackground: Bool = false) -> NotificationLink {
-    let link = newLink()
-    forEachLifecycleEvent { if $0 != Application.DidEnterBackground.self { post($0, link) } }
-    post(Application.DidEnterBackground.self, link) { event in
-      event.application.didTellObserversOfBackground()
-      return event
+    link { link in
+      forEachLifecycleEvent { if $0 != Application.DidEnterBackground.self { post($0, link) } }
+      post(Application.DidEnterBackground.self, .normal, link) { event in
+        event.application.didTellObserversOfBackground()
+        return event
+      }
+      guard servicesEnterBackground else { return }
+      post(Application.WillEndUnseen.self, .normal, link) { event in
+        event.application.didTellObserversOfBackground()
+        return Application.DidEnterBackground(application: event.application, transition: event.transition)
+      }
     }
-    guard servicesEnterBackground else { return link }
-    post(Application.WillEndUnseen.self, link) { event in
-      event.application.didTellObserversOfBackground()
-      return Application.DidEnterBackground(application: event.application, transition: event.transition)
-    }
-    return link
   }
 
   /// Posts the life-cycle notifications of another bridge as events, for a part of a program with a bus of its own.
@@ -106,9 +106,7 @@ extension NotificationCenterBridge {
   ///
   /// - Returns: the link, which lasts while it is kept.
   public func receiveLifecycle() -> NotificationLink {
-    let link = newLink()
-    forEachLifecycleEvent { receive($0, link) }
-    return link
+    link { link in forEachLifecycleEvent { receive($0, link) } }
   }
 
   private func forEachLifecycleEvent(_ body: (any (NotificationConvertible & MainActorEvent).Type) -> Void) {
@@ -119,6 +117,6 @@ extension NotificationCenterBridge {
   }
 
   private func post<E: NotificationConvertible & MainActorEvent>(_ type: E.Type, _ link: NotificationLink) {
-    post(type, .normal, link)
+    post(type, .normal, link) { $0 }
   }
 }

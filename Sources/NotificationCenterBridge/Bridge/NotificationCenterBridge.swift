@@ -43,7 +43,12 @@ public final class NotificationCenterBridge: Sendable {
     self.center = NotificationCenterReference(center: center)
   }
 
-  func newLink() -> NotificationLink { NotificationLink(center) }
+  /// Returns a new link, after a closure has given it what it keeps.
+  func link(_ fill: (NotificationLink) -> Void) -> NotificationLink {
+    let link = NotificationLink(center)
+    fill(link)
+    return link
+  }
 }
 
 // MARK: - To the center
@@ -58,9 +63,7 @@ extension NotificationCenterBridge {
   public func post<E: NotificationConvertible & BusEvent>(
     _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
-    let link = newLink()
-    post(type, priority, link)
-    return link
+    link { post(type, priority, $0) }
   }
 
   /// Posts the main-actor events of a type as notifications, on the main thread.
@@ -72,9 +75,7 @@ extension NotificationCenterBridge {
   public func post<E: NotificationConvertible & MainActorEvent>(
     _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
-    let link = newLink()
-    post(type, priority, link)
-    return link
+    link { link in post(type, priority, link) { $0 } }
   }
 
   private func post<E: NotificationConvertible & BusEvent>(
@@ -87,25 +88,14 @@ extension NotificationCenterBridge {
       })
   }
 
-  func post<E: NotificationConvertible & MainActorEvent>(
-    _: E.Type, _ priority: EventBus.Priority, _ link: NotificationLink
+  /// Posts main-actor events of a type as the notifications of the events to which they are converted.
+  func post<E: MainActorEvent, Posted: NotificationConvertible>(
+    _: E.Type, _ priority: EventBus.Priority, _ link: NotificationLink,
+    as convert: @escaping @MainActor @Sendable (E) -> Posted
   ) {
     let passer = Passer(center, bus)
     link.keep(
       bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event in
-        passer.pass(event, from: EventBus.subjectOfPost)
-      })
-  }
-}
-
-extension NotificationCenterBridge {
-  /// Posts main-actor events of a type as the notifications of the events to which they are converted.
-  func post<E: MainActorEvent, Posted: NotificationConvertible>(
-    _: E.Type, _ link: NotificationLink, as convert: @escaping @MainActor @Sendable (E) -> Posted
-  ) {
-    let passer = Passer(center, bus)
-    link.keep(
-      bus.subscribe(to: E.self, label: "NotificationCenterBridge") { event in
         passer.pass(convert(event), from: EventBus.subjectOfPost)
       })
   }
@@ -155,9 +145,7 @@ extension NotificationCenterBridge {
   /// - Parameter type: the events.
   /// - Returns: the link, which lasts while it is kept.
   public func receive<E: NotificationConvertible & BusEvent>(_ type: E.Type) -> NotificationLink {
-    let link = newLink()
-    receive(type, link)
-    return link
+    link { receive(type, $0) }
   }
 
   /// Posts notifications as the main-actor events of a type.
@@ -173,9 +161,7 @@ extension NotificationCenterBridge {
   /// - Parameter type: the events.
   /// - Returns: the link, which lasts while it is kept.
   public func receive<E: NotificationConvertible & MainActorEvent>(_ type: E.Type) -> NotificationLink {
-    let link = newLink()
-    receive(type, link)
-    return link
+    link { receive(type, $0) }
   }
 
   private func receive<E: NotificationConvertible & BusEvent>(_: E.Type, _ link: NotificationLink) {
@@ -261,10 +247,10 @@ extension NotificationCenterBridge {
   public func exchange<E: NotificationConvertible & BusEvent>(
     _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
-    let link = newLink()
-    post(type, priority, link)
-    receive(type, link)
-    return link
+    link { link in
+      post(type, priority, link)
+      receive(type, link)
+    }
   }
 
   /// Posts the main-actor events of a type as notifications, and notifications of their name as events.
@@ -276,9 +262,9 @@ extension NotificationCenterBridge {
   public func exchange<E: NotificationConvertible & MainActorEvent>(
     _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
-    let link = newLink()
-    post(type, priority, link)
-    receive(type, link)
-    return link
+    link { link in
+      post(type, priority, link) { $0 }
+      receive(type, link)
+    }
   }
 }
