@@ -71,3 +71,12 @@ struct HostDeadline: Sendable, Hashable {
     return true
   }
 }
+
+extension Optional where Wrapped: Comparable {
+  /// Returns whether a time has come, and forgets it then; false without one.
+  mutating func hasCome(by now: Wrapped) -> Bool {
+    guard let time = self, now >= time else { return false }
+    self = nil
+    return true
+  }
+}

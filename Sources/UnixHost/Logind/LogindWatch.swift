@@ -65,10 +65,7 @@ extension HostThread {
     guard let logind, !isFinished else { return }
     for event in logind.answers.take() { tellLogind(event) }
     for event in logind.connection.take() { tellLogind(event) }
-    if let time = self.logind?.deadline, now >= time {
-      self.logind?.deadline = nil
-      tellLogind(.deadlinePassed)
-    }
+    if self.logind?.deadline.hasCome(by: now) == true { tellLogind(.deadlinePassed) }
     tellCapabilities()
   }
 

@@ -94,14 +94,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     // Retry here, because the host's thread wakes up once a second in any case.
     retry()
     if reloadsAfterSleep, !isAsleep { reload() }
-    if let time = nextHeartbeat, now >= time {
-      nextHeartbeat = nil
-      process(.heartbeatDue)
-    }
-    if let time = nextExtension, now >= time {
-      nextExtension = nil
-      process(.extensionDue)
-    }
+    if nextHeartbeat.hasCome(by: now) { process(.heartbeatDue) }
+    if nextExtension.hasCome(by: now) { process(.extensionDue) }
   }
 
   override func perform(_ effect: ProcessStateMachine.Effect) -> [Event] {

@@ -92,8 +92,7 @@ extension TerminalHostThread {
       take(parser.flush())
       followUnfinished()
     }
-    if let time = idleDeadline, now >= time {
-      idleDeadline = nil
+    if idleDeadline.hasCome(by: now) {
       take(parser.breakOff())
       breakOffDecoder()
     }

@@ -156,22 +156,13 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if unixhost_stderr_tend(), !machine.isLent { device.showLateErrors() }
     // A program that neither draws nor reads is not notified of the loss, so check here.
     if machine.holdsTerminal, device.look == .background { yieldTerminal() }
-    if let time = nextLook, now >= time {
-      nextLook = nil
-      if machine.pollsTerminal { process(.terminalLook(device.look)) }
+    if nextLook.hasCome(by: now), machine.pollsTerminal { process(.terminalLook(device.look)) }
+    if borrowerLook.hasCome(by: now), machine.phase == .foreground, device.borrowerIsStopped {
+      process(.signals([SignalRecord(signal: .stop, isFromKernel: true)]))
     }
-    if let time = borrowerLook, now >= time {
-      borrowerLook = nil
-      if machine.phase == .foreground, device.borrowerIsStopped {
-        process(.signals([SignalRecord(signal: .stop, isFromKernel: true)]))
-      }
-    }
-    if let time = outputDeadline, now >= time {
-      outputDeadline = nil
-      device.dropOutput()
-    }
+    if outputDeadline.hasCome(by: now) { device.dropOutput() }
     if leaveDeadline != nil, !device.isUnrestored { endLeaving(isComplete: true) }
-    if let time = leaveDeadline, now >= time {
+    if leaveDeadline.hasCome(by: now) {
       device.drop(showsErrors: device.look == .foreground)
       endLeaving(isComplete: false)
     }

@@ -139,8 +139,7 @@ struct SystemWatch: Sendable {
   private mutating func takeZone(isReady: Bool) -> [SystemFact] {
     let now = running
     if isReady, zone.takeTouch() { zoneDeadline = now + Self.zoneDelay }
-    guard let time = zoneDeadline, now >= time else { return [] }
-    zoneDeadline = nil
+    guard zoneDeadline.hasCome(by: now) else { return [] }
     tzset()
     guard let change = judge.zoneWasTouched(reading, zone: zone.contents) else { return [] }
     armClock()
