@@ -81,7 +81,7 @@ import Testing
   func `Rule 14: keeps order, bound and marks, and tells each loss where it happened`(
     dropping: EventBus.Buffering.Dropping
   ) {
-    let post = PostWait(poster: nil, now: { .zero })
+    let post = PostWait(now: { .zero })
     for seed in 0..<400 as Range<UInt64> {
       var random = SplitMix64(seed: seed)
       let limit = Int.random(in: 0...4, using: &random)

@@ -11,8 +11,6 @@ struct HandlerRun: Sendable {
   let number: UInt64
   /// The type of the event; nil for a number of lost events of unknown types.
   let eventType: (any EventBus.Event.Type)?
-  /// The post that waits for this run, if one does; the chain of waits goes on with its `poster`.
-  let cause: PostWait?
   /// The kind of report that the run handles, or inside whose handler its event was posted; of lost events the earliest kind.
   let insideReport: SelfReport?
 

@@ -186,8 +186,7 @@ extension Mailbox {
   ) async {
     if let delivery, !begin(delivery) { return }
     let type = eventType ?? (element as? any EventBus.Event).map { Swift.type(of: $0) }
-    let run = HandlerRun(
-      mailbox: self, number: nextRun, eventType: type, cause: delivery?.wait, insideReport: insideReport)
+    let run = HandlerRun(mailbox: self, number: nextRun, eventType: type, insideReport: insideReport)
     do {
       if let wrapper = delivery?.wrapper {
         try await wrapper.callHandler { try await call(handler, with: element, run) }
@@ -218,8 +217,7 @@ extension Mailbox {
   }
 
   private func tell(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
-    let run = HandlerRun(
-      mailbox: self, number: nextRun, eventType: eventType, cause: nil, insideReport: gap.insideReport)
+    let run = HandlerRun(mailbox: self, number: nextRun, eventType: eventType, insideReport: gap.insideReport)
     do {
       noteBegin(of: run)
       defer { noteEnd(of: run) }

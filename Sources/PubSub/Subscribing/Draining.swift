@@ -9,10 +9,9 @@ extension Registration {
   func drain() async {
     // A synchronous handler has no mailbox, and is not in the graph: only the 30 seconds bound that wait.
     guard let context = HandlerContext.enclosing, let mailbox else { return await core.untilIdle(subscriber, whenIdle) }
-    // Both looks find a handler that waits for this code. The first one follows posts and work only, and ends the drain in silence;
-    // what only the graph finds is a circle with another drain, which is reported.
-    if context.isChained(to: mailbox) { return }
-    guard let token = WaitGraph.beginUnlessCircular(in: context, awaiting: [.mailbox(mailbox)]) else {
+    if WaitGraph.leads(from: mailbox, to: context) { return }
+    // What only this look finds is a circle with another drain.
+    guard let token = WaitGraph.beginUnlessCircular(in: context, isDrain: true, awaiting: [mailbox]) else {
       return core.reportTimeout(of: context.run, waitingFor: subscriber)
     }
     await core.untilIdle(subscriber, whenIdle)

@@ -3,7 +3,7 @@ internal import Scheduling
 /// The code inside which the present task runs: a run of an asynchronous handler, a piece of ``AwaitedWork``, or both.
 ///
 /// When the task waits, this code waits. A mailbox binds a new value for each event, and its tasks are detached, so
-/// that no handler runs in the context of a poster; the poster's context is kept in ``PostWait/poster`` instead.
+/// that no handler runs in the context of a poster; the ``WaitGraph`` knows which poster waits for it.
 package struct HandlerContext: Sendable {
   /// The context of the present task, also after its run and its work have ended.
   @TaskLocal package static var current: HandlerContext?
@@ -49,16 +49,7 @@ package struct HandlerContext: Sendable {
   /// Begins a wait of this code for all work of some scopes, which the caller must end; nil if it would close a circle:
   /// one of the scopes waits for this code, directly or along a chain of waits.
   package func beginWait(for scopes: [WorkScope]) -> WaitToken? {
-    WaitGraph.beginUnlessCircular(in: self, awaiting: scopes.map { .work(of: $0) })
-  }
-
-  /// Returns whether this code runs inside the mailbox's handler, or that handler waits for it through `postAndWait` or work.
-  func isChained(to mailbox: AnyMailbox) -> Bool {
-    if let work, work.isUnderWay, WaitGraph.leads(from: mailbox, to: work.scope) { return true }
-    guard let run, run.isUnderWay else { return false }
-    if run.mailbox === mailbox { return true }
-    guard let cause = run.cause, !cause.isOver else { return false }
-    return cause.poster?.isChained(to: mailbox) ?? false
+    WaitGraph.beginUnlessCircular(in: self, awaiting: scopes)
   }
 }
 

@@ -26,10 +26,7 @@ package final class MeasuredPost: @unchecked Sendable {
   private let pauses: Bool
   /// Whether the observer keeps the errors in a ledger; if not, they are in the report of `postAndWait`.
   private let errorsAreInLedger: Bool
-  /// The deadline, after which no handler receives the event.
-  ///
-  /// A notification of the life cycle has none: its owner calls ``expire(blames:blamesQueued:besides:)``, after which handlers
-  /// still receive it.
+  /// The deadline, after which no handler receives the event; after ``expire(blames:blamesQueued:besides:)`` handlers still receive it.
   private let deadline: Duration?
   private let deadlines: Deadlines?
   private var timer: Deadlines.ID?
@@ -89,7 +86,6 @@ package final class MeasuredPost: @unchecked Sendable {
       await wait?.untilAllEnded()
     }
     if let timer { deadlines?.clear(timer) }
-    wait?.noteOver()
     token?.end()
     noteEnds()
   }
@@ -225,48 +221,34 @@ extension MeasuredPost {
     let begun = begins(place, &time, isSynchronous: false)
     var delivery = ObservedDelivery(to: place, begun, began: time)
     let wait = wait ?? beginWait()
-    var waiting = Waiting.closesCircle
+    // `awaited` stays nil if the handler waits for the poster, or if the wait has ended, by its deadline or by `expire`.
+    var (awaited, closesCircle) = (AwaitedDelivery?.none, true)
     WaitGraph.extend(waitIn: poster, by: mailbox) {
-      waiting = wait.add(mailbox, delivery, inside: begun?.wrapper).map(Waiting.waits) ?? .hasEnded
+      closesCircle = false
+      awaited = wait.add(mailbox, delivery, inside: begun?.wrapper)
     }
-    switch waiting {
-    case .waits(let awaited):
+    if let awaited {
       if mailbox.take(event, of: store, .awaited(awaited)) {
         // If the deadline came between `add` and `take`, it found no event to withdraw.
         if deadline != nil, wait.hasExpired(before: awaited) { mailbox.withdraw(awaited) }
         return true
       }
       // If the deadline came between `add` and `drop`, `noteEnds` reports a time-out.
-      guard wait.drop(awaited) else { return true }
-      noteDropped(place, begun, at: time)
-      return false
-    case .hasEnded where deadline != nil:
-      // After a deadline the handler does not get the event.
-      delivery.outcome = .timedOut
-    case .hasEnded, .closesCircle:
-      // It gets the event, and the post does not wait for that.
-      guard mailbox.take(event, of: store, .promised) else {
-        noteDropped(place, begun, at: time)
-        return false
-      }
-      if case .hasEnded = waiting { delivery.outcome = .timedOut } else { delivery.outcome = .skipped }
+      if !wait.drop(awaited) { return true }
+    } else if !closesCircle && deadline != nil || mailbox.take(event, of: store, .promised) {
+      // After a deadline the handler does not get the event. Otherwise it does, and the post does not wait for that.
+      if closesCircle { delivery.outcome = .skipped }
+      observer.deliveryEnded(delivery)
+      return true
     }
-    observer.deliveryEnded(delivery)
-    return true
-  }
-
-  private enum Waiting {
-    case waits(AwaitedDelivery)
-    /// The wait for all handlers has ended, by its deadline or by `expire`.
-    case hasEnded
-    /// The handler waits for the poster.
-    case closesCircle
+    noteDropped(place, begun, at: time)
+    return false
   }
 
   private func beginWait() -> PostWait {
-    let wait = PostWait(poster: poster, now: now, errorsAreInLedger: errorsAreInLedger)
+    let wait = PostWait(now: now, errorsAreInLedger: errorsAreInLedger)
     self.wait = wait
-    token = WaitGraph.beginWithoutSearch(in: poster) { wait.awaited.map { .mailbox($0) } }
+    token = WaitGraph.beginWithoutSearch(in: poster) { wait.awaited }
     if let deadline { timer = deadlines?.set(deadline) { wait.expire() } }
     return wait
   }

@@ -43,7 +43,6 @@ final class PostWait: Sendable {
     var open = 0
     var isExpired = false
     var isCancelled = false
-    var isOver = false
     var waiter: UnsafeContinuation<Void, Never>?
 
     /// Notes the end of a delivery; returns false if it has ended before.
@@ -66,15 +65,13 @@ final class PostWait: Sendable {
     }
   }
 
-  /// The handler's run and the work inside which the post was made; nil if it was made outside both.
-  let poster: HandlerContext?
   /// Whether the poster keeps a ledger: then it, not the mailbox, reports errors of handlers that ended in time, after the wait.
   let errorsAreInLedger: Bool
   private let now: @Sendable () -> Duration
   private let state = Guarded(State())
 
-  init(poster: HandlerContext?, now: @escaping @Sendable () -> Duration, errorsAreInLedger: Bool = false) {
-    (self.poster, self.now, self.errorsAreInLedger) = (poster, now, errorsAreInLedger)
+  init(now: @escaping @Sendable () -> Duration, errorsAreInLedger: Bool = false) {
+    (self.now, self.errorsAreInLedger) = (now, errorsAreInLedger)
   }
 
   var isOpen: Bool { state.withLock { $0.open > 0 } }
@@ -85,9 +82,6 @@ final class PostWait: Sendable {
   func hasExpired(before delivery: AwaitedDelivery) -> Bool {
     state.withLock { $0.isExpired && !$0.slots[delivery.index].isRunning }
   }
-
-  /// Whether the poster has stopped waiting for good.
-  var isOver: Bool { state.withLock { $0.isOver } }
 
   /// The mailboxes that the post waits for at present.
   var awaited: [AnyMailbox] { state.withLock { $0.slots.compactMap(\.mailbox) } }
@@ -204,6 +198,4 @@ extension PostWait {
       return slot.mailbox.map { ($0, AwaitedDelivery(wait: self, index: index), slot.isRunning) }
     }
   }
-
-  func noteOver() { state.withLock { $0.isOver = true } }
 }

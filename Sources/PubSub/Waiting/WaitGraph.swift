@@ -2,65 +2,53 @@ internal import Scheduling
 
 /// The graph of all waits inside handlers and work; it finds waits that could never end, before they begin.
 ///
-/// The nodes are handlers and scopes of work. Edges lead from a handler to everything that its present run waits for,
-/// and from a scope to everything that its unfinished work waits for. Only a wait that begins inside a handler or work
-/// can close a circle, so only such a wait searches the graph. A handler on one bus may wait for one on another, so
+/// The nodes are the mailboxes of handlers, and scopes of work. Edges lead from a mailbox to everything that the present run of its
+/// handler waits for, and from a scope to everything that its unfinished work waits for. Only a wait that begins inside a handler or
+/// work can close a circle, so only such a wait searches the graph. A handler on one bus may wait for one on another, so
 /// there is one graph, under one lock; no mailbox is locked while it is held.
 enum WaitGraph {
-  /// A target of a wait.
-  enum Target {
-    /// A mailbox, for the run of its handler.
-    case mailbox(AnyMailbox)
-    case work(of: WorkScope)
-  }
-
-  fileprivate enum Node: Hashable {
-    case run(ObjectIdentifier, number: UInt64)
-    case work(of: ObjectIdentifier)
-  }
+  typealias Node = any AnyObject & Sendable
 
   private struct Wait {
     let id: UInt64
-    /// The work that waits, after whose end the wait no longer counts; nil if a handler's run waits.
-    let work: (any AwaitedWork)?
-    let awaited: @Sendable () -> [Target]
+    /// Whether it is a wait of `cancelAndDrain()`.
+    let isDrain: Bool
+    /// The code that waits; kept alive, so that no other object gets the address of one of its nodes.
+    let context: HandlerContext
+    let awaited: @Sendable () -> [Node]
   }
 
   private struct State {
     var lastID: UInt64 = 0
-    var waits: [Node: [Wait]] = [:]
+    var waits: [ObjectIdentifier: [Wait]] = [:]
 
-    mutating func begin(in context: HandlerContext, awaiting awaited: @escaping @Sendable () -> [Target]) -> WaitToken {
+    mutating func begin(
+      in context: HandlerContext, isDrain: Bool = false, awaiting awaited: @escaping @Sendable () -> [Node]
+    ) -> WaitToken {
       lastID += 1
-      let token = WaitToken(context: context, id: lastID)
-      for (node, work) in token.nodes {
-        waits[node, default: []].append(Wait(id: lastID, work: work, awaited: awaited))
+      for node in context.nodes {
+        waits[ObjectIdentifier(node), default: []]
+          .append(Wait(id: lastID, isDrain: isDrain, context: context, awaited: awaited))
       }
-      return token
+      return WaitToken(context: context, id: lastID)
     }
 
-    /// Returns whether a wait for the targets would, along the chain of waits, be a wait for the context itself.
+    /// Returns whether a wait for the targets would, along the chain of waits, be a wait for the context itself; without `drains`, those of
+    /// `cancelAndDrain()` do not count.
     ///
     /// All that it comes to is appended to `targets`, which keeps it until after the lock: the last reference to a mailbox runs the
     /// program's code, and another object may get its address.
-    func leads(from targets: inout [Target], to context: HandlerContext) -> Bool {
+    func leads(from targets: inout [Node], to context: HandlerContext, drains: Bool) -> Bool {
       var seen: Set<ObjectIdentifier> = []
       var index = 0
       while index < targets.count {
-        let node: Node
-        defer { index += 1 }
-        switch targets[index] {
-        case .mailbox(let mailbox):
-          let id = ObjectIdentifier(mailbox)
-          guard seen.insert(id).inserted, let number = mailbox.runUnderWay else { continue }
-          if let run = context.run, run.mailbox === mailbox, run.number == number { return true }
-          node = .run(id, number: number)
-        case .work(let scope):
-          guard seen.insert(ObjectIdentifier(scope)).inserted else { continue }
-          if context.work?.scope === scope { return true }
-          node = .work(of: ObjectIdentifier(scope))
+        let target = targets[index]
+        index += 1
+        guard seen.insert(ObjectIdentifier(target)).inserted else { continue }
+        if context.isPresent(at: target) { return true }
+        for wait in waits[ObjectIdentifier(target)] ?? [] where drains || !wait.isDrain {
+          if wait.context.isPresent(at: target) { targets += wait.awaited() }
         }
-        for wait in waits[node] ?? [] where wait.work?.isUnderWay ?? true { targets += wait.awaited() }
       }
       return false
     }
@@ -73,24 +61,28 @@ enum WaitGraph {
   /// The wait is for the handlers that `awaited` returns whenever the graph is searched. It looks for no circle: the post has
   /// each of them examined by `extend`.
   static func beginWithoutSearch(
-    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [Target]
+    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [Node]
   ) -> WaitToken? {
     context.map { context in state.withLock { $0.begin(in: context, awaiting: awaited) } }
   }
 
   /// Begins a wait in a context for some targets; returns nil if it would close a circle.
-  static func beginUnlessCircular(in context: HandlerContext, awaiting targets: [Target]) -> WaitToken? {
-    search(from: targets, to: context) { state, leads in leads ? nil : state.begin(in: context) { targets } }
+  static func beginUnlessCircular(
+    in context: HandlerContext, isDrain: Bool = false, awaiting targets: [Node]
+  ) -> WaitToken? {
+    search(from: targets, to: context) { state, leads in
+      leads ? nil : state.begin(in: context, isDrain: isDrain) { targets }
+    }
   }
 
   fileprivate static func end(_ token: WaitToken) {
     // Released after the lock.
     let former = state.withLock { state -> [Wait] in
       var former: [Wait] = []
-      for (node, _) in token.nodes {
-        guard let waits = state.waits[node] else { continue }
+      for node in token.context.nodes {
+        guard let waits = state.waits[ObjectIdentifier(node)] else { continue }
         let others = waits.filter { $0.id != token.id }
-        state.waits[node] = others.isEmpty ? nil : others
+        state.waits[ObjectIdentifier(node)] = others.isEmpty ? nil : others
         former += waits
       }
       return former
@@ -101,38 +93,43 @@ enum WaitGraph {
   /// Calls `add`, which adds a mailbox to a wait that has begun, unless that would close a circle.
   static func extend(waitIn context: HandlerContext?, by mailbox: AnyMailbox, _ add: () -> Void) {
     guard let context else { return add() }
-    search(from: [.mailbox(mailbox)], to: context) { _, leads in if !leads { add() } }
+    search(from: [mailbox], to: context) { _, leads in if !leads { add() } }
   }
 
-  /// Returns whether the present run of a handler waits, along the chain of waits, for the work of a scope.
-  static func leads(from mailbox: AnyMailbox, to scope: WorkScope) -> Bool {
-    search(from: [.mailbox(mailbox)], to: HandlerContext(run: nil, work: scope)) { $1 }
+  /// Returns whether a handler waits for the code of a context through posts and work, or is that code.
+  static func leads(from mailbox: AnyMailbox, to context: HandlerContext) -> Bool {
+    search(from: [mailbox], to: context, drains: false) { $1 }
   }
 
   /// Runs `body` under the lock, with whether a wait for the targets would be one for the context.
   private static func search<Result>(
-    from targets: [Target], to context: HandlerContext, _ body: (inout State, Bool) -> Result
+    from targets: [Node], to context: HandlerContext, drains: Bool = true, _ body: (inout State, Bool) -> Result
   ) -> Result {
     var (targets, result) = (targets, Result?.none)
-    state.withLock { state in result = body(&state, state.leads(from: &targets, to: context)) }
+    state.withLock { state in result = body(&state, state.leads(from: &targets, to: context, drains: drains)) }
     withExtendedLifetime(targets) {}
     return result.unsafelyUnwrapped
   }
 }
 
+extension HandlerContext {
+  fileprivate var nodes: [WaitGraph.Node] {
+    let nodes: [WaitGraph.Node?] = [run?.mailbox, work?.scope]
+    return nodes.compactMap { $0 }
+  }
+
+  /// Whether the code is the present run of a mailbox's handler, or unfinished work of a scope.
+  fileprivate func isPresent(at node: WaitGraph.Node) -> Bool {
+    if let run, run.mailbox === node { return run.isUnderWay }
+    if let work, work.scope === node { return work.isUnderWay }
+    return false
+  }
+}
+
 /// A handle for ending a wait in the graph.
 package struct WaitToken: Sendable {
-  /// The code that waits; kept alive, so that no other object gets the address of one of its nodes.
   fileprivate let context: HandlerContext
   fileprivate let id: UInt64
-
-  /// The nodes that wait: the run, and the scope of the work.
-  fileprivate var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] {
-    var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] = []
-    if let run = context.run { nodes.append((.run(ObjectIdentifier(run.mailbox), number: run.number), nil)) }
-    if let work = context.work { nodes.append((.work(of: ObjectIdentifier(work.scope)), work)) }
-    return nodes
-  }
 
   /// Ends the wait.
   package func end() { WaitGraph.end(self) }
