@@ -27,7 +27,9 @@ final class Registration: @unchecked Sendable {
   /// The key of the subject in the store's tables, also after the subject has been released.
   let subjectAddress: UnsafeRawPointer?
   /// The receiver; nil for a synchronous handler.
-  private let receiverReference: ReceiverReference?
+  ///
+  /// A mailbox that is closed holds nothing that the handler captured, so the registration may keep it.
+  private let receiver: Receiver?
   /// Whether no store holds the handler any more; set last, so that a reader that finds it set can rely on that.
   private let isRemoved = Atomic(false)
 
@@ -40,7 +42,7 @@ final class Registration: @unchecked Sendable {
     site = core.site(of: details.subscriber)
     priority = details.priority
     self.core = core
-    receiverReference = receiver.map(ReceiverReference.init)
+    self.receiver = receiver
     subjectReference = details.subject.map(ObjectReference.init)
     subjectAddress = Posting.address(of: details.subject)
     receiver?.mailbox?.registration = self
@@ -56,8 +58,8 @@ final class Registration: @unchecked Sendable {
   /// The subject; nil if the subscription is to all subjects, or if the subject has been released.
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
 
-  /// The mailbox of an asynchronous handler; nil once the subscription has ended and no task or post has the mailbox any more.
-  var mailbox: AnyMailbox? { receiverReference?.mailbox }
+  /// The mailbox of an asynchronous handler.
+  var mailbox: AnyMailbox? { receiver?.mailbox }
 
   /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { ownerReference?.object }
@@ -100,7 +102,8 @@ final class Registration: @unchecked Sendable {
   func cancel() {
     if isRemoved.load(ordering: .acquiring) { return }
     core.remove(self)
-    receiverReference?.end()
+    // A second call closes it, too, as it must not return before the receiver is closed.
+    receiver?.close()
     isRemoved.store(true, ordering: .releasing)
   }
 
@@ -108,35 +111,5 @@ final class Registration: @unchecked Sendable {
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     if let mailbox { return mailbox.whenIdle(action) }
     core.whenIdle(id, in: store, from: subjectAddress, action)
-  }
-}
-
-/// The receiver of a subscription.
-///
-/// Its lock is a leaf: while it is held, no other lock is taken and no code is called.
-private final class ReceiverReference: Sendable {
-  private struct State: Sendable {
-    /// The receiver; nil when the subscription has ended, so that the registration does not keep what the handler
-    /// captured.
-    var receiver: Receiver?
-    /// The receiver after the end of the subscription, while a task of the handler or a post keeps it alive.
-    weak var former: Receiver?
-  }
-
-  private let state: Guarded<State>
-
-  init(_ receiver: Receiver) { state = Guarded(State(receiver: receiver)) }
-
-  var mailbox: AnyMailbox? { state.withLock { $0.receiver ?? $0.former }?.mailbox }
-
-  /// Closes the receiver, and releases it.
-  func end() {
-    // Released after the lock. A second call closes it, too, as it must not return before the receiver is closed.
-    let receiver = state.withLock { state in
-      if state.receiver != nil { state.former = state.receiver }
-      defer { state.receiver = nil }
-      return state.receiver ?? state.former
-    }
-    receiver?.close()
   }
 }
