@@ -12,16 +12,6 @@
 #include <unistd.h>
 #endif
 
-// A loop of calls that lies across two lines of the instruction cache takes a third longer.
-#if defined(__has_c_attribute)
-#if __has_c_attribute(clang::code_align)
-#define PUBSUB_ALIGNED_LOOP [[clang::code_align(64)]]
-#endif
-#endif
-#ifndef PUBSUB_ALIGNED_LOOP
-#define PUBSUB_ALIGNED_LOOP
-#endif
-
 static pubsub_helpers helpers;
 
 void pubsub_set_helpers(const pubsub_helpers *given) { helpers = *given; }
@@ -392,7 +382,8 @@ PUBSUB_INLINE void call_in_order(
     pubsub_frame *frame, const pubsub_handler *handler, const pubsub_handler *end, const void *event, bool has_owners) {
     if (handler == end) return;
     pubsub_announce(&frame->at[0], handler);
-    PUBSUB_ALIGNED_LOOP for (;;) {
+    // A loop of calls that lies across two lines of the instruction cache takes a third longer.
+    [[clang::code_align(64)]] for (;;) {
         const void *function = pubsub_function_of(handler);
         PUBSUB_HOOK("deliver: call a handler");
         void *error = has_owners ? pubsub_call_announced(function, handler, event) : pubsub_call(function, handler->context, event);
@@ -441,8 +432,6 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
     pubsub_leave(record, depth);
 }
 
-__attribute__((swiftcall)) void pubsub_post_event(
-    const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
 /// The fast path: an outermost post. Other threads see nothing of it but what it announces in its frame, and `reports_move`.
 ///
 /// The caller has checked that the topic's flags do not ask for the general path. The function keeps few values in

@@ -86,8 +86,7 @@ typedef struct pubsub_block {
     /// The number of handlers that posts read; a writer raises it once a new handler is complete, and lowers it when the last
     /// ones are cancelled.
     long end;
-    /// Whether a handler with an owner has ever been here, or in a block of which this one is a copy. A writer sets it
-    /// before it stores the end.
+    /// Whether a handler with an owner has ever been here. A writer sets it before it stores the end.
     long has_owners;
     /// It never changes.
     long capacity;
@@ -309,7 +308,7 @@ typedef struct pubsub_helpers {
 } pubsub_helpers;
 void pubsub_set_helpers(const pubsub_helpers *helpers);
 
-// Swift declares pubsub_post_event itself, as a generic function (Calling/Direct.swift), which passes the event by
+// Swift declares pubsub_post_event itself, as a generic function (Posting.deliver in Calling/Direct.swift), which passes the event by
 // address: the event is in memory without a copy.
 
 // MARK: Tables

@@ -25,20 +25,14 @@
   // MARK: Events
 
   extension Posting {
-    /// Posts an event to a topic that has this root and no flag.
+    /// Posts an event to a topic that has this root and no flag; C defines this generic function, which takes the event by address.
     ///
     /// `withUnsafePointer` would cost two calls and a guard of the stack, as much as the rest of a post to one handler.
-    @inline(__always)
-    static func deliver<E: EventBus.Event>(
-      _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
-      _ root: UnsafeRawPointer
-    ) { postEvent(event, topic, subject, root) }
+    @_silgen_name("pubsub_post_event")
+    static func deliver<Event>(
+      _ event: borrowing Event, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
+      _ root: UnsafeRawPointer)
   }
-
-  @_silgen_name("pubsub_post_event")
-  private func postEvent<Event>(
-    _ event: borrowing Event, _ topic: UnsafeMutablePointer<pubsub_topic>, _ subject: UnsafeRawPointer?,
-    _ root: UnsafeRawPointer)
 
   // MARK: Closures
 

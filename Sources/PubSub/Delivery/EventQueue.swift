@@ -150,11 +150,6 @@ struct EventQueue {
     return (events, marks)
   }
 
-  /// Keeps the memory of an empty batch for the next burst, if it is small.
-  mutating func recycle(_ batch: inout RawEvents) {
-    if batch.capacity <= 16 { batch.giveMemory(to: &events) }
-  }
-
   private mutating func addGap(before position: Int, _ insideReport: SelfReport?) {
     let index = gaps.firstIndex { $0.before > position } ?? gaps.endIndex
     gaps.insert(Gap(before: position, count: 1, insideReport: insideReport), at: index)

@@ -94,10 +94,10 @@ struct MailboxState {
       isTaskCancelled = false
       return .leave
     }
-    if isClosed { return batch.isEmpty ? end(&batch) : .drop }
+    if isClosed { return batch.isEmpty ? end() : .drop }
     if batch.isEmpty {
       if let gap = queue.takeGap() { return .tellMissed(gap) }
-      if queue.events.isEmpty { return end(&batch) }
+      if queue.events.isEmpty { return end() }
       queue.refill(&batch, as: type)
     }
     let unmarked = queue.nextMarked - batch.first
@@ -107,8 +107,7 @@ struct MailboxState {
     return .handleMarked(mark)
   }
 
-  private mutating func end(_ batch: inout RawEvents) -> Step {
-    queue.recycle(&batch)
+  private mutating func end() -> Step {
     (hasTask, task) = (false, nil)
     return .end(takeIdleActions())
   }

@@ -13,7 +13,7 @@ struct RawEvents: @unchecked Sendable {
   private(set) var count = 0
   /// The index of the first event in the memory; the places before it are free.
   private var head = 0
-  private(set) var capacity = 0
+  private var capacity = 0
   private var memory: UnsafeMutableRawPointer?
 
   var isEmpty: Bool { count == 0 }
@@ -73,13 +73,6 @@ struct RawEvents: @unchecked Sendable {
     swap(&self, &spare)
     head = 0
     first = spare.end
-  }
-
-  /// Moves the memory to another array that has none; this array must be empty.
-  mutating func giveMemory(to other: inout RawEvents) {
-    guard other.capacity == 0 else { return }
-    (other.memory, other.capacity) = (memory, capacity)
-    (memory, capacity, head) = (nil, 0, 0)
   }
 
   /// Frees the memory; the array must be empty.

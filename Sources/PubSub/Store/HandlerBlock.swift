@@ -98,12 +98,17 @@ struct HandlerBlock {
 
   /// Appends a handler; posts under way do not see it.
   func append(_ handler: pubsub_handler, _ entry: Entry) {
+    put(handler, entry)
+    Hook.step("append: show the handler")
+    end = used
+  }
+
+  /// Puts a handler behind the others; posts do not read it before the end is raised.
+  private func put(_ handler: pubsub_handler, _ entry: Entry) {
     let index = used
     (handlers[index], entries[index]) = (handler, entry)
     if handler.function == pubsub_owned_call() { pubsub_note_owners(base) }
     used = index + 1
-    Hook.step("append: show the handler")
-    end = index + 1
   }
 
   /// Replaces a handler by one that does nothing.
@@ -160,26 +165,16 @@ struct HandlerBlock {
   /// as many more; `count` is the number of all.
   func copy(_ count: Int, adding new: (handler: pubsub_handler, entry: Entry)? = nil) -> HandlerBlock {
     let copy = HandlerBlock(capacity: count + count / 2 + 4)
-    if pubsub_has_owners(base) || new?.handler.function == pubsub_owned_call() { pubsub_note_owners(copy.base) }
-    let (handlers, entries) = (handlers, entries)
-    let (newHandlers, newEntries) = (copy.handlers, copy.entries)
-    var next = 0
-    func put(_ handler: pubsub_handler, _ entry: Entry) {
-      newHandlers[next] = handler
-      newEntries[next] = entry
-      next += 1
-    }
     var new = new
     for index in living {
       if let added = new, entries[index].priority < added.entry.priority {
-        put(added.handler, added.entry)
+        copy.put(added.handler, added.entry)
         new = nil
       }
-      put(handlers[index], entries[index])
+      copy.put(handlers[index], entries[index])
     }
-    if let new { put(new.handler, new.entry) }
-    copy.used = next
-    copy.end = next
+    if let new { copy.put(new.handler, new.entry) }
+    copy.end = copy.used
     return copy
   }
 }

@@ -42,14 +42,10 @@ extension EventBus {
     }
 
     deinit {
+      cancel()
       switch target {
-      case .plain(let store):
-        let core = store._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.core) }
-        cancelPlain(store)
-        core.release()
-      case .registered(let registration):
-        registration._withUnsafeGuaranteedRef { $0.cancel() }
-        registration.release()
+      case .plain(let store): store._withUnsafeGuaranteedRef { $0.unownedCore }.release()
+      case .registered(let registration): registration.release()
       }
     }
 
@@ -61,16 +57,6 @@ extension EventBus {
 
     private var target: Target {
       id.load(ordering: .relaxed) == Self.registered ? .registered(.fromOpaque(object)) : .plain(.fromOpaque(object))
-    }
-
-    private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
-      let id = id.load(ordering: .acquiring)
-      if id & Self.cancelled != 0 { return }
-      store._withUnsafeGuaranteedRef { store in
-        store.unownedCore._withUnsafeGuaranteedRef { $0.remove(id, from: store) }
-      }
-      // Must be last: a thread that reads the bit relies on the handler having been removed.
-      self.id.store(id | Self.cancelled, ordering: .releasing)
     }
 
     /// The subscriber: its label and its source position.
@@ -112,7 +98,14 @@ extension EventBus {
     ///   types.
     public func cancel() {
       switch target {
-      case .plain(let store): cancelPlain(store)
+      case .plain(let store):
+        let id = id.load(ordering: .acquiring)
+        if id & Self.cancelled != 0 { return }
+        store._withUnsafeGuaranteedRef { store in
+          store.unownedCore._withUnsafeGuaranteedRef { $0.remove(id, from: store) }
+        }
+        // Must be last: a thread that reads the bit relies on the handler having been removed.
+        self.id.store(id | Self.cancelled, ordering: .releasing)
       case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.cancel() }
       }
     }
