@@ -108,7 +108,7 @@ import Testing
     #expect(first.nextIfHeld()?.level == 2)
     #expect(second.nextIfHeld()?.level == 2, "each iterator begins with the latest")
     bus.post(Tick())
-    #expect(bus.core.typedStore(for: Tick.self).latest(from: nil) == nil, "a type that is not sticky keeps nothing")
+    #expect(bus.core.typedStore(of: Tick.self).latest(from: nil) == nil, "a type that is not sticky keeps nothing")
   }
 
   /// The end of a kept event may call the bus.

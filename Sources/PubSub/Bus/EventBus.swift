@@ -174,7 +174,7 @@ extension EventBus {
   package static var changeOfLatest: Int { pubsub_record_of_thread().pointee.change }
 
   /// Removes the latest event of a sticky type; returns the number of this change (`TopicStore.changes`).
-  package func numberedRemoval<E: Event>(of type: E.Type) -> Int { core.typedStore(for: type).removeLatest() }
+  package func numberedRemoval<E: Event>(of type: E.Type) -> Int { core.typedStore(of: type).removeLatest() }
 
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned; main-actor events are
   /// posted on the main actor.
@@ -182,15 +182,13 @@ extension EventBus {
   /// Subscriptions to `wider`, an object to which the subject belongs (or the subject itself), receive the event too, once.
   ///
   /// The post ends after `whenOver`, and may then release what cancelled handlers captured. `whenOver` is not called if the
-  /// post is refused, or if it is the first one of a type and nothing can receive it. Returns the number of the change of the latest
-  /// event, 0 if there was none.
+  /// post is refused. Returns the number of the change of the latest event, 0 if there was none.
   @discardableResult
   package func post<E: Event>(
     _ event: E, from subject: (any AnyObject & Sendable)?, within wider: (any AnyObject & Sendable)? = nil,
     whenOver: () -> Void
   ) -> Int {
-    guard let topic = BusCore.topic(of: E.self, in: tableWord) ?? core.firstTopic(of: E.self) else { return 0 }
-    return BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
+    core.store(of: E.self)._withUnsafeGuaranteedRef { store in
       withUnsafePointer(to: event) { event in
         withoutActuallyEscaping(whenOver) { store.postGenerally(event, from: subject, within: wider, whenOver: $0) }
       }

@@ -22,8 +22,7 @@ enum Posting {
   @inline(never)
   static func postOutOfLine<E: EventBus.Event>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?)
   {
-    guard let topic = BusCore.topic(of: E.self, in: core.tableWord) ?? core.firstTopic(of: E.self) else { return }
-    post(event, to: topic, from: subject)
+    post(event, to: core.topic(of: E.self), from: subject)
   }
 
   @inline(never)

@@ -14,9 +14,7 @@ extension EventBus {
 
     fileprivate init(_ core: BusCore) {
       self.core = core
-      rootAndFlags = core.store(for: E.self)._withUnsafeGuaranteedRef {
-        UnsafeRawPointer($0.topic).assumingMemoryBound(to: Atomic<UInt>.self)
-      }
+      rootAndFlags = UnsafeRawPointer(core.topic(of: E.self)).assumingMemoryBound(to: Atomic<UInt>.self)
     }
 
     /// Whether a post has nothing to do: the topic has neither a root nor flags; inlined, so that it costs no call.

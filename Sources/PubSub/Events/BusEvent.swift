@@ -43,16 +43,6 @@ public protocol MainActorEvent: EventBus.Event where PostingIsolation == MainAct
 /// to ``BusEvent`` or ``MainActorEvent``.
 public protocol StickyEvent: EventBus.Event {}
 
-/// What a bus knows of an event type.
-///
-/// It is made without the bus's lock, because the getters of the program's types may call the bus; only that of `Undelivered` is
-/// made under it.
-struct EventDescription<E: EventBus.Event> {
-  let name = E.name
-  let isSticky = E.self is any StickyEvent.Type
-  let isReversed = E.isReversed
-}
-
 /// A sticky event that holds an object that holds the bus; the bus keeps a weak copy, so that neither leaks.
 package protocol WeaklyKept: Sendable {
   /// Returns the weak copy that the bus keeps.

@@ -17,7 +17,7 @@ extension BusCore {
   /// Returns the same for a type of which the bus keeps no event.
   func hasReceivers<E: EventBus.Event>(of type: E.Type) -> Bool {
     if isWatched { return true }
-    guard let topic = Self.topic(of: type, in: tableWord) else { return seesEveryPost.load(ordering: .acquiring) }
+    guard let topic = knownTopic(of: type) else { return seesEveryPost.load(ordering: .acquiring) }
     return pubsub_root(topic) != nil || pubsub_flags(topic) & ~Int(PUBSUB_GENERAL) != 0
   }
 }

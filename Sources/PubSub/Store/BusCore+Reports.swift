@@ -28,7 +28,7 @@ extension BusCore {
   /// Posts `Undelivered` for an event that no subscriber received; never for itself.
   func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
     // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count.
-    guard let topic = Self.topic(of: EventBus.Undelivered.self, in: tableWord), pubsub_root(topic) != nil,
+    guard let topic = knownTopic(of: EventBus.Undelivered.self), pubsub_root(topic) != nil,
       topic != store.topic
     else { return }
     let event = store.event(at: event)

@@ -2,16 +2,11 @@ internal import CPubSub
 internal import Synchronization
 
 extension BusCore {
-  /// Returns the store of a type, and makes it if there is none; the core keeps it alive.
   @inline(__always)
-  func store<E: EventBus.Event>(for type: E.Type) -> Unmanaged<HandlerStore> {
-    if let store = Self.topic(of: type, in: tableWord)?.pointee.store { return .fromOpaque(store) }
-    let description = EventDescription<E>()
-    return .passUnretained(withLock { findOrMakeStore(description, &$0) })
-  }
+  func store<E: EventBus.Event>(of type: E.Type) -> Unmanaged<HandlerStore> { Self.store(of: topic(of: type)) }
 
-  func typedStore<E: EventBus.Event>(for type: E.Type) -> TopicStore<E> {
-    unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
+  func typedStore<E: EventBus.Event>(of type: E.Type) -> TopicStore<E> {
+    unsafeDowncast(store(of: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
   /// Makes a plain subscription.
@@ -38,33 +33,23 @@ extension BusCore {
     return withLock { _ in sites.site(subscriber.fileID, subscriber.line).takeUnretainedValue() }
   }
 
-  func add(_ handler: pubsub_handler, _ registration: Registration, to store: Unmanaged<HandlerStore>) {
-    store._withUnsafeGuaranteedRef { store in
-      let isInserted = withLock { released in
-        assignID(to: registration, in: store)
-        return insert(handler, registration, into: store, &released)
-      }
-      if !isInserted { registration.cancel() }
-    }
-    if registration.isTied { sweepIfDue() }
-  }
-
-  /// Adds a receiver to a topic; with replay, the receiver atomically holds the latest event of a sticky type, too.
+  /// Adds a handler to a topic; with replay, a receiver atomically holds the latest event of a sticky type, too.
   ///
   /// No post can come between the two steps. So each event is the replayed one, or was posted before it, or will be
   /// delivered.
   func add<E: EventBus.Event>(
-    _ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: EventBus.Replay<E>
+    _ handler: pubsub_handler, _ registration: Registration, to type: E.Type, _ receiver: Receiver? = nil,
+    replay: EventBus.Replay<E> = .none
   ) {
-    let store = typedStore(for: type)
+    let store = typedStore(of: type)
     let subject = registration.subject
     var replayed: E?
     let isInserted = withLock { released in
       func insert() -> Bool {
         assignID(to: registration, in: store)
-        return self.insert(pubsub_handler(receiver), registration, into: store, &released)
+        return self.insert(handler, registration, into: store, &released)
       }
-      guard store.isSticky else { return insert() }
+      guard store.isSticky, let receiver else { return insert() }
       // Take the identifier under the sticky lock, too: a post that has stored its event before must not deliver it to this
       // handler. Every post reads the next identifier under the same lock (`keepLatest`).
       return store.underStickyLock {
@@ -78,8 +63,8 @@ extension BusCore {
     withExtendedLifetime(replayed) {}
     // No store holds the handler, so nothing else would ever end the registration.
     if !isInserted { return registration.cancel() }
-    Posting.withoutSubject(receiver.wake)
-    if registration.isTied { sweepIfDue() }
+    if let receiver { Posting.withoutSubject(receiver.wake) }
+    sweepIfDue(after: registration)
   }
 
   /// Adds a handler of every event, or of the events of one name; linear in the number of event types.
@@ -91,7 +76,7 @@ extension BusCore {
       for store in stores { insert(wildcard, into: store, &released) }
       followWatchers()
     }
-    if wildcard.registration.isTied { sweepIfDue() }
+    sweepIfDue(after: wildcard.registration)
   }
 
   private func assignID(to registration: Registration, in store: HandlerStore?) {
@@ -127,7 +112,7 @@ extension BusCore {
 
 extension pubsub_handler {
   /// Makes a handler of a receiver and retains it; the code that removes the handler releases the receiver.
-  fileprivate init(_ receiver: Receiver) {
+  init(_ receiver: Receiver) {
     self.init(function: pubsub_receiving(), context: Unmanaged.passRetained(receiver).toOpaque())
   }
 }

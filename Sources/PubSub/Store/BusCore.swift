@@ -35,7 +35,6 @@ final class BusCore: @unchecked Sendable {
   @exclusivity(unchecked) var sites = SiteTable()
   @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<pubsub_table>]
   @exclusivity(unchecked) private(set) var stores: [HandlerStore] = []
-  @exclusivity(unchecked) private var typeKeys: [UnsafeRawPointer] = []
   @exclusivity(unchecked) var wildcards: [Wildcard] = []
   @exclusivity(unchecked) private var undelivered: HandlerStore?
   /// The number of subscriptions with an owner or a subject that may be made before the next sweep.
@@ -50,14 +49,13 @@ final class BusCore: @unchecked Sendable {
   }
 
   init(limit: Int, deadlines: Deadlines) {
-    self.limit = limit
-    self.deadlines = deadlines
+    (self.limit, self.deadlines) = (limit, deadlines)
     tables = [pubsub_make_table(6)]
     let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
     tableWord = line.initializeMemory(as: UnsafeRawPointer?.self, to: UnsafeRawPointer(tables[0]))
     _ = Self.helpersAreSet
     // Make this store now: whether `Undelivered` has subscribers decides which path the posts of each later store take.
-    withLock { undelivered = findOrMakeStore(EventDescription<EventBus.Undelivered>(), &$0) }
+    undelivered = store(of: EventBus.Undelivered.self).takeUnretainedValue()
   }
 
   deinit {
@@ -89,19 +87,6 @@ extension BusCore {
     return result.unsafelyUnwrapped
   }
 
-  /// Runs a writer's work, unless another writer holds the lock.
-  private func withLockIfAvailable(_ body: (inout Released) -> Void) {
-    var released = Released()
-    let wasFree: Void? = lock.withLockIfAvailable { _ in
-      Hook.lock(PUBSUB_HAS_LOCKED, of: self)
-      body(&released)
-    }
-    if wasFree == nil { return }
-    Hook.lock(PUBSUB_HAS_UNLOCKED, of: self)
-    finish(released)
-  }
-
-  /// Releases what a writer has removed, without the lock.
   private func finish(_ released: Released) {
     Hook.step("lock: look what is owed")
     // First: what is released may run the program's code, which may wait for a drain.
@@ -121,72 +106,75 @@ extension BusCore {
   private func endIdleIfDue() {
     if !endIdleIsDue.load(ordering: .sequentiallyConsistent) { return }
     Hook.step("housekeep: try the lock")
-    withLockIfAvailable { released in
+    var released = Released()
+    let wasFree: Void? = lock.withLockIfAvailable { _ in
+      Hook.lock(PUBSUB_HAS_LOCKED, of: self)
       endIdleIsDue.store(false, ordering: .sequentiallyConsistent)
       garbage.endIdle(into: &released)
     }
+    if wasFree == nil { return }
+    Hook.lock(PUBSUB_HAS_UNLOCKED, of: self)
+    finish(released)
   }
 }
 
 // MARK: - Topics
 
 extension BusCore {
+  /// Returns the topic of a type, and makes it if there is none; the core keeps it.
+  @inline(__always)
+  func topic<E: EventBus.Event>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic> {
+    knownTopic(of: type) ?? makeTopic(of: type)
+  }
+
   /// Returns the topic of a type; nil if no subscription or post has made it yet.
   @inline(__always)
-  static func topic(of type: Any.Type, in table: TableWord) -> UnsafeMutablePointer<pubsub_topic>? {
-    let cells = pubsub_load(table).unsafelyUnwrapped.assumingMemoryBound(to: pubsub_table.self)
-    return pubsub_find(cells, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
+  func knownTopic(of type: Any.Type) -> UnsafeMutablePointer<pubsub_topic>? {
+    let cells = pubsub_load(tableWord).unsafelyUnwrapped.assumingMemoryBound(to: pubsub_table.self)
+    return pubsub_find(cells, Self.key(of: type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
   /// Returns the topic of a type, if it is in the first cell that the search probes; else nil.
   @inline(__always)
   static func topicAtOnce(of type: Any.Type, in table: TableWord) -> UnsafeMutablePointer<pubsub_topic>? {
-    pubsub_find_at_once(table, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
-  }
-
-  /// Returns the topic of a type that is posted for the first time; nil if nothing can receive the post.
-  func firstTopic<E: EventBus.Event>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
-    let description = EventDescription<E>()
-    if seesEveryPost.load(ordering: .acquiring) || description.isSticky {
-      return withLock { findOrMakeStore(description, &$0) }.topic
-    }
-    // This post has no subscriber. Make the topic for the next post, but only if the lock is free: a post does not wait
-    // for it.
-    withLockIfAvailable { _ = findOrMakeStore(description, &$0) }
-    return nil
+    pubsub_find_at_once(table, key(of: type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
   @inline(__always)
-  private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
+  static func key(of type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
 
-  /// Returns the store of a type, and makes it, with all wildcard handlers, if there is none; the caller holds the
-  /// lock.
-  func findOrMakeStore<E: EventBus.Event>(
-    _ description: EventDescription<E>, _ released: inout Released
-  ) -> TopicStore<E> {
-    // The type is the key, so the cast cannot fail.
-    if let topic = Self.topic(of: E.self, in: tableWord) {
-      return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)
+  /// Makes the topic of a type, unless another thread has made it meanwhile.
+  @inline(never)
+  private func makeTopic<E: EventBus.Event>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic> {
+    // Without the lock: the getters of the program's type may call the bus.
+    let store = TopicStore<E>(in: self)
+    let topic = withLock { released in
+      if let topic = knownTopic(of: type) { return topic }
+      enter(store, &released)
+      return store.topic
     }
-    let store = TopicStore<E>(description, in: self)
+    if topic != store.topic { store.free() }
+    return topic
+  }
+
+  /// Adds a store, with all wildcard handlers; the caller holds the lock.
+  private func enter(_ store: HandlerStore, _ released: inout Released) {
     // Not `shouldBeWatched`, which may differ for a moment: one tracer has left the list, and waits for this lock. If another one
     // enters before the `followWatchers` of the first, that finds `true` as before, and would never set the flag here.
     if isWatched { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
-    typeKeys.append(Self.key(E.self))
     // Keep the table at most a quarter full, so that nearly every topic is in the first place that a search probes.
     let present = tables[tables.count - 1]
     if stores.count * 4 <= pubsub_table_capacity(present) {
-      pubsub_insert(present, Self.key(E.self), store.topic)
+      pubsub_insert(present, store.typeKey, store.topic)
     } else {
       // The former table stays unchanged for its readers until the core is released.
       let next = pubsub_make_table(tables.count + 6)
-      for (key, store) in zip(typeKeys, stores) { pubsub_insert(next, key, store.topic) }
+      for store in stores { pubsub_insert(next, store.typeKey, store.topic) }
       tables.append(next)
       pubsub_publish(tableWord, UnsafeRawPointer(next))
     }
-    return store
   }
 }
 
@@ -197,7 +185,8 @@ extension BusCore {
   ///
   /// A sweep, which looks at all handlers, is due when as many subscriptions with an owner or a subject have been made since the last
   /// one as there were handlers then, and at least 64. So the sweeps cost constant time per subscription, on average.
-  func sweepIfDue() {
+  func sweepIfDue(after registration: Registration) {
+    if !registration.isTied { return }
     let expired = withLock { released -> [Registration] in
       untilSweep -= 1
       guard untilSweep <= 0 else { return [] }

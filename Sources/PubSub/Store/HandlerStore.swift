@@ -12,6 +12,8 @@ class HandlerStore: @unchecked Sendable {
   var core: BusCore { unownedCore.takeUnretainedValue() }
   /// The core without reference counting, which would make subscribing and cancelling a tenth slower.
   let unownedCore: Unmanaged<BusCore>
+  /// The key of the topic in the bus's table.
+  let typeKey: UnsafeRawPointer
   let name: EventName
   let isSticky: Bool
   let isReversed: Bool
@@ -37,10 +39,10 @@ class HandlerStore: @unchecked Sendable {
   /// ended (``AwaitedWork/isUnderWay``); the answer must take no lock, either.
   private let stickyLock = Lock()
 
-  init<E: EventBus.Event>(_ description: EventDescription<E>, in core: BusCore) {
+  init<E: EventBus.Event>(of type: E.Type, in core: BusCore) {
     unownedCore = .passUnretained(core)
-    (name, isSticky, isReversed) = (description.name, description.isSticky, description.isReversed)
-    reportKind = SelfReport(E.self)
+    (typeKey, reportKind) = (BusCore.key(of: type), SelfReport(type))
+    (name, isSticky, isReversed) = (E.name, type is any StickyEvent.Type, E.isReversed)
     topic = pubsub_make_topic(core.limit)
     list = HandlerList(at: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))  // the root
     topic.pointee.store = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())

@@ -34,6 +34,8 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   /// The type if it is ``WeaklyKept``: the store keeps a weak copy of the event.
   private let weaklyKept = E.self as? any WeaklyKept.Type
 
+  init(in core: BusCore) { super.init(of: E.self, in: core) }
+
   deinit {
     if hasLatest { place.deinitialize(count: 1) }
     place.deallocate()

@@ -9,13 +9,12 @@ extension EventBus {
     _ type: E.Type, from subject: EventBus.Subject?, _ priority: Priority, _ label: String?, _ fileID: String,
     _ line: Int, once first: FirstCall?, _ handler: pubsub_handler
   ) -> Subscription {
-    let store = core.store(for: type)
     if subject == nil, label == nil, first == nil {
-      return BusCore.subscribePlainly(handler, priority, fileID, line, to: store)
+      return BusCore.subscribePlainly(handler, priority, fileID, line, to: core.store(of: type))
     }
     let registration = Registration(SubscriptionDetails(subject, priority, label, fileID, line), core: core)
     first?.registration = registration
-    core.add(handler, registration, to: store)
+    core.add(handler, registration, to: type)
     return Subscription(registration)
   }
 
@@ -23,7 +22,7 @@ extension EventBus {
     _ type: E.Type, once first: FirstCall?, _ owned: (registration: Registration, handler: pubsub_handler)
   ) -> OwnedSubscription {
     first?.registration = owned.registration
-    core.add(owned.handler, owned.registration, to: core.store(for: type))
+    core.add(owned.handler, owned.registration, to: type)
     return OwnedSubscription(owned.registration)
   }
 
@@ -51,7 +50,7 @@ extension EventBus {
       event, _ in event.assumingMemoryBound(to: E.self).pointee
     }
     let registration = Registration(details, core: core, receiver: mailbox)
-    core.add(mailbox, registration, to: type, replay: replay)
+    core.add(pubsub_handler(mailbox), registration, to: type, mailbox, replay: replay)
     return registration
   }
 
@@ -85,7 +84,7 @@ extension EventBus {
           return EventConsumer(buffer: buffer, subscription: nil)
         }
         let registration = Registration(details, core: core, receiver: buffer)
-        core.add(buffer, registration, to: type, replay: replay)
+        core.add(pubsub_handler(buffer), registration, to: type, buffer, replay: replay)
         return EventConsumer(buffer: buffer, subscription: Subscription(registration))
       })
   }

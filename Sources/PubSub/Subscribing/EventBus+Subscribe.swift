@@ -200,7 +200,7 @@ extension EventBus {
     _ handler: @MainActor (E) throws -> Void, withLatestOf type: E.Type, _ subscriber: Subscriber,
     from subject: Subject?
   ) {
-    guard let latest = core.typedStore(for: type).latest(from: subject) else { return }
+    guard let latest = core.typedStore(of: type).latest(from: subject) else { return }
     Posting.withoutSubject {
       MainActor.assumeIsolated {
         do { try handler(latest) } catch { core.report(error, of: subscriber, with: latest) }

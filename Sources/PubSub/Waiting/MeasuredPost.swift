@@ -55,7 +55,7 @@ package final class MeasuredPost: @unchecked Sendable {
     (self.poster, self.now) = (poster, now)
     (self.observer, self.errorsAreInLedger) = (observer, errorsAreInLedger)
     (self.awaits, self.pauses, self.deadline, self.deadlines) = (awaits, pauses, deadline, deadlines)
-    store = bus.core.store(for: E.self).takeUnretainedValue()
+    store = bus.core.store(of: E.self).takeUnretainedValue()
     guard store.canPost() else {
       refuse()
       return

@@ -130,7 +130,7 @@
       // In a debug build a closure captures another one: how it is called.
       let nothing: @convention(c) (UnsafeRawPointer) -> Void = { _ in }
       let handler = pubsub_handler(function: unsafeBitCast(nothing, to: UnsafeRawPointer.self), context: nil)
-      BusCore.subscribePlainly(handler, .normal, #fileID, #line, to: bus.core.store(for: Tick.self)).cancel()
+      BusCore.subscribePlainly(handler, .normal, #fileID, #line, to: bus.core.store(of: Tick.self)).cancel()
     }
 
     /// A closure that threads take turns with.
