@@ -286,25 +286,26 @@ pubsub_table *pubsub_make_table(size_t bits) {
 }
 
 /// Returns the cell of a key, or the free cell in which it would be.
-static const pubsub_cell *find_cell(const pubsub_table *table, const void *key) {
+static pubsub_cell *find_cell(const pubsub_table *table, const void *key) {
     const pubsub_cell *cell = pubsub_first_cell(table, key);
     for (;;) {
         const void *found = __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE);
-        if (found == key || found == NULL) return cell;
+        if (found == key || found == NULL) return (pubsub_cell *)cell;
         size_t next = ((size_t)((const char *)(cell + 1) - (const char *)table->cells)) & table->mask;
         cell = (const pubsub_cell *)((const char *)table->cells + next);
     }
 }
 
-void *pubsub_find(const pubsub_table *table, const void *key) {
-    const pubsub_cell *cell = find_cell(table, key);
-    return __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key ? cell->value : NULL;
+pubsub_topic *pubsub_find(const void *const *word, const void *type) {
+    const pubsub_cell *cell = find_cell(pubsub_load(word), type);
+    return __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == type ? (pubsub_topic *)cell->value : NULL;
 }
 
-void pubsub_insert(pubsub_table *table, const void *key, void *value) {
-    pubsub_cell *cell = (pubsub_cell *)find_cell(table, key);
+const void **pubsub_insert(pubsub_table *table, const void *key, const void *value) {
+    pubsub_cell *cell = find_cell(table, key);
     cell->value = value;
     __atomic_store_n(&cell->key, key, __ATOMIC_RELEASE);
+    return &cell->value;
 }
 
 void pubsub_free(const void *memory) { free((void *)memory); }
@@ -322,6 +323,20 @@ pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topi
     if (frame->block == NULL) __atomic_store_n(&frame->at[0], topic, __ATOMIC_RELEASE);
     record->innermost = depth;
     return frame;
+}
+
+const void *pubsub_protect_subject(
+    pubsub_frame *frame, long slot, const pubsub_topic *topic, const void *subject) {
+    for (;;) {
+        const pubsub_table *table = pubsub_protect(&frame->at[3], &topic->subjects);
+        pubsub_cell *cell = table == NULL ? NULL : find_cell(table, subject);
+        if (cell == NULL || __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) != subject) return NULL;
+        PUBSUB_HOOK("post: a subject's list has been found");
+        const void *block = pubsub_protect(&frame->at[slot], &cell->value);
+        PUBSUB_HOOK("post: look whether the table of subjects is still there");
+        // Writers change only the present table, so the block in an earlier one may have been freed.
+        if (__atomic_load_n(&topic->subjects, __ATOMIC_SEQ_CST) == table) return block;
+    }
 }
 
 __attribute__((noinline)) static void report_move(pubsub_frame *frame) {

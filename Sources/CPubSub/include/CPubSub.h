@@ -242,7 +242,7 @@ struct pubsub_topic {
     const void *_Nullable root;
     /// PUBSUB_GENERAL, PUBSUB_RECEIVERS, PUBSUB_SUBJECTS.
     long flags;
-    /// The table from the address of a subject to the word that holds the subject's block; NULL if there is none.
+    /// The table from the address of a subject to the subject's block; NULL if there is none.
     const void *_Nullable subjects;
     /// The nesting limit of posts.
     long limit;
@@ -265,10 +265,6 @@ _Static_assert(
 
 PUBSUB_INLINE long pubsub_flags(const pubsub_topic *topic) { return __atomic_load_n(&topic->flags, __ATOMIC_RELAXED); }
 PUBSUB_INLINE const void *_Nullable pubsub_root(const pubsub_topic *topic) { return pubsub_load(&topic->root); }
-/// Returns the table of subjects, and announces it in the last slot of a frame; NULL if there is none.
-PUBSUB_INLINE const struct pubsub_table *_Nullable pubsub_protect_subjects(pubsub_frame *frame, const pubsub_topic *topic) {
-    return (const struct pubsub_table *)pubsub_protect(&frame->at[3], &topic->subjects);
-}
 
 // MARK: Posting
 
@@ -276,6 +272,9 @@ PUBSUB_INLINE const struct pubsub_table *_Nullable pubsub_protect_subjects(pubsu
 /// false the frame has no block, and only makes posts inside it count as nested.
 pubsub_frame *pubsub_enter(
     pubsub_record *record, long depth, pubsub_topic *topic, const void *_Nullable subject, bool reads);
+/// Returns the block of a subject, and announces it in a slot of the frame, and its table in the last slot; NULL if there is none.
+const void *_Nullable pubsub_protect_subject(
+    pubsub_frame *frame, long slot, const pubsub_topic *topic, const void *subject);
 /// Ends a post.
 void pubsub_clear(pubsub_record *record, long depth);
 /// Ends a post; after the outermost one, reports a refused post.
@@ -316,7 +315,7 @@ void pubsub_set_helpers(const pubsub_helpers *helpers);
 /// A key and its value. The key is written last, so a reader that finds the key finds the value.
 typedef struct pubsub_cell {
     const void *_Nullable key;
-    void *_Nullable value;
+    const void *_Nullable value;
 } pubsub_cell;
 
 /// An open-addressing hash table, of topics by type or of a topic's subjects. Cells are never removed; another table replaces
@@ -333,13 +332,13 @@ PUBSUB_INLINE const pubsub_cell *pubsub_first_cell(const pubsub_table *table, co
     return (const pubsub_cell *)((const char *)table->cells + (hash & table->mask));
 }
 
-/// The value of a key, if it is in the first cell of the table that a word publishes, as nearly always; else NULL.
-PUBSUB_INLINE void *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull word, const void *key) {
-    const pubsub_cell *cell = pubsub_first_cell((const pubsub_table *)pubsub_load(word), key);
-    return PUBSUB_LIKELY(__atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key) ? cell->value : NULL;
+/// The topic of a type, if it is in the first cell of the table that a word publishes, as nearly always; else NULL.
+PUBSUB_INLINE pubsub_topic *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull word, const void *type) {
+    const pubsub_cell *cell = pubsub_first_cell((const pubsub_table *)pubsub_load(word), type);
+    return PUBSUB_LIKELY(__atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == type) ? (pubsub_topic *)cell->value : NULL;
 }
-/// The value of a key, in any cell; NULL if the table has no such key.
-void *_Nullable pubsub_find(const pubsub_table *table, const void *key);
+/// The topic of a type, in any cell; NULL if the table has no such key.
+pubsub_topic *_Nullable pubsub_find(const void *_Nullable const *_Nonnull word, const void *type);
 
 /// The number of cells, including free ones.
 PUBSUB_INLINE size_t pubsub_table_capacity(const pubsub_table *table) { return table->mask / sizeof(pubsub_cell) + 1; }
@@ -348,8 +347,8 @@ PUBSUB_INLINE size_t pubsub_table_size(const pubsub_table *table) {
 }
 /// Makes a table with 2^bits cells.
 pubsub_table *pubsub_make_table(size_t bits);
-/// Adds a cell; the table must have room, and no cell with the key.
-void pubsub_insert(pubsub_table *table, const void *key, void *value);
+/// Adds a cell, and returns the word of its value; the table must have room, and no cell with the key.
+const void *_Nullable *_Nonnull pubsub_insert(pubsub_table *table, const void *key, const void *_Nullable value);
 pubsub_topic *pubsub_make_topic(long limit);
 void pubsub_free(const void *_Nullable memory);
 

@@ -130,14 +130,13 @@ extension BusCore {
   /// Returns the topic of a type; nil if no subscription or post has made it yet.
   @inline(__always)
   func knownTopic(of type: Any.Type) -> UnsafeMutablePointer<pubsub_topic>? {
-    let cells = pubsub_load(tableWord).unsafelyUnwrapped.assumingMemoryBound(to: pubsub_table.self)
-    return pubsub_find(cells, Self.key(of: type))?.assumingMemoryBound(to: pubsub_topic.self)
+    pubsub_find(tableWord, Self.key(of: type))
   }
 
   /// Returns the topic of a type, if it is in the first cell that the search probes; else nil.
   @inline(__always)
   static func topicAtOnce(of type: Any.Type, in table: TableWord) -> UnsafeMutablePointer<pubsub_topic>? {
-    pubsub_find_at_once(table, key(of: type))?.assumingMemoryBound(to: pubsub_topic.self)
+    pubsub_find_at_once(table, key(of: type))
   }
 
   @inline(__always)

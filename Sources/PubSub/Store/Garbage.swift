@@ -16,20 +16,9 @@ struct Garbage {
     var isRead: Bool { pubsub_is_read(address, size) }
     func contains(_ handler: UnsafeRawPointer) -> Bool { handler >= address && handler < address + size }
 
-    /// Whether it is a table with a subject's word.
-    func has(_ word: SubjectWord) -> Bool {
-      block == nil && pubsub_find(address.assumingMemoryBound(to: pubsub_table.self), word.subject) == word.address
-    }
-
     func free() {
       if block == nil { pubsub_free(address) } else { address.deallocate() }
     }
-  }
-
-  /// The word through which posts from a subject have found its block, in tables that are retired.
-  struct SubjectWord {
-    let subject: UnsafeRawPointer
-    let address: UnsafeMutableRawPointer
   }
 
   /// A cancelled handler that may run: its addresses in all blocks, and what waits for its end.
@@ -42,7 +31,6 @@ struct Garbage {
   }
 
   private var memory: [Memory] = []
-  private var words: [SubjectWord] = []
   private var running: [Running] = []
 
   // MARK: Memory
@@ -50,15 +38,12 @@ struct Garbage {
   /// Frees all memory, at the end of the bus: no post of it is under way.
   mutating func freeAll() {
     for memory in memory { memory.free() }
-    for word in words { word.address.deallocate() }
-    (memory, words) = ([], [])
+    memory = []
   }
 
   mutating func retire(_ block: HandlerBlock) { retire(Memory(address: block.base, size: block.size, block: block)) }
 
-  /// Retires a table and the words that the next one leaves out; a post may be at such a word in an older table, too.
-  mutating func retire(_ table: UnsafeMutablePointer<pubsub_table>, with gone: [SubjectWord]) {
-    words += gone
+  mutating func retire(_ table: UnsafeMutablePointer<pubsub_table>) {
     retire(Memory(address: table, size: pubsub_table_size(table)))
   }
 
@@ -71,11 +56,6 @@ struct Garbage {
       if memory.isRead || running.contains(where: { $0.handlers.contains(where: memory.contains) }) { return false }
       Hook.step("free what no thread reads")
       memory.free()
-      return true
-    }
-    words.removeAll { word in
-      if memory.contains(where: { $0.has(word) }) { return false }
-      word.address.deallocate()
       return true
     }
   }

@@ -2,8 +2,8 @@ internal import CPubSub
 
 /// The writers' view of the handlers of a topic, or of one of its subjects; the bus's lock guards it.
 final class HandlerList {
-  /// The word through which posts find the block, such as the topic's root; nil while the list is empty.
-  let blockWord: UnsafeMutablePointer<UnsafeRawPointer?>
+  /// The word through which posts find the block: the topic's root, or a cell of its table of subjects; nil while the list is empty.
+  private var blockWord: UnsafeMutablePointer<UnsafeRawPointer?>
   /// The block; an empty list keeps a small one for its next handler.
   private(set) var block: HandlerBlock?
   /// The number of handlers that are not cancelled.
@@ -69,6 +69,11 @@ final class HandlerList {
     Hook.step("publish: set the block")
     pubsub_publish(blockWord, livingCount == 0 ? nil : block.map { UnsafeRawPointer($0.base) })
     Hook.step("publish: the block has been set")
+  }
+
+  /// Moves to a new table, which the caller then publishes.
+  func move(to table: UnsafeMutablePointer<pubsub_table>, _ key: UnsafeRawPointer) {
+    blockWord = pubsub_insert(table, key, blockWord.pointee)
   }
 
   /// Retires the block, which no post can find any more; the list must not be used afterward.

@@ -33,16 +33,13 @@ struct PostUnderWay {
     depth = pubsub_depth(record)
     frame = pubsub_enter(record, depth, topic, Posting.address(of: subject), /* reads: */ true)
     handlerCount = frame.pointee.block.map(pubsub_end) ?? 0
-    guard pubsub_flags(topic) & Int(PUBSUB_SUBJECTS) != 0,
-      let table = pubsub_protect_subjects(frame, topic)
-    else { return }
-    func block(of subject: AnyObject?, _ slot: UnsafeMutablePointer<UnsafeRawPointer?>) -> HandlerBlock? {
-      guard let subject = Posting.address(of: subject), let word = pubsub_find(table, subject) else { return nil }
-      Hook.step("post: a subject's list has been found")
-      return pubsub_protect(slot, word.assumingMemoryBound(to: UnsafeRawPointer?.self)).map(HandlerBlock.init(at:))
+    if pubsub_flags(topic) & Int(PUBSUB_SUBJECTS) == 0 { return }
+    func block(of subject: AnyObject?, _ slot: Int) -> HandlerBlock? {
+      guard let subject = Posting.address(of: subject) else { return nil }
+      return pubsub_protect_subject(frame, slot, topic, subject).map(HandlerBlock.init(at:))
     }
     // If both are one object, the walk must not go through its block twice: each handler would receive the event twice.
-    subjects = (block(of: subject, slots + 1), wider === subject ? nil : block(of: wider, slots + 2))
+    subjects = (block(of: subject, 1), wider === subject ? nil : block(of: wider, 2))
   }
 
   /// The words that announce what the post is at in each block.

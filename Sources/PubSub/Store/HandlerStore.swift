@@ -52,10 +52,7 @@ class HandlerStore: @unchecked Sendable {
   /// Frees the memory, after the bus was released: the bus has cancelled every handler, and no post is possible.
   func free() {
     list.block?.base.deallocate()
-    for list in subjects.values {
-      list.block?.base.deallocate()
-      list.blockWord.deallocate()
-    }
+    for list in subjects.values { list.block?.base.deallocate() }
     pubsub_free(topic.pointee.subjects)
     pubsub_free(topic)
   }
@@ -111,8 +108,8 @@ extension HandlerStore {
     count(entry, 1, ofSubject: subject != nil)
     guard let subject else { return list.add(handler, entry, &garbage) }
     let key = UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
-    let list = subjects[key] ?? HandlerList(at: .allocate(capacity: 1))
-    if subjects[key] == nil { enter(list, key, &garbage) }
+    let list = subjects[key] ?? HandlerList(at: enter(key, &garbage))
+    subjects[key] = list
     list.add(handler, entry, &garbage)
   }
 
@@ -173,24 +170,24 @@ extension HandlerStore {
 
   // MARK: Subjects
 
-  /// Enters a new list into the table of subjects, or, if that is half full, into a new table without empty lists.
-  private func enter(_ list: HandlerList, _ key: UnsafeRawPointer, _ garbage: inout Garbage) {
-    list.blockWord.initialize(to: nil)
-    subjects[key] = list
+  /// Enters a subject into the table of subjects or, if that is half full, into a new table, without the empty lists; returns the word
+  /// of its block.
+  private func enter(_ key: UnsafeRawPointer, _ garbage: inout Garbage) -> UnsafeMutablePointer<UnsafeRawPointer?> {
     let table = topic.pointee.subjects.map {
       UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: pubsub_table.self)
     }
-    if let table, subjects.count * 2 <= pubsub_table_capacity(table) {
-      return pubsub_insert(table, key, list.blockWord)
-    }
-    let gone = subjects.filter { $0.key != key && $0.value.isEmpty }
+    if let table, (subjects.count + 1) * 2 <= pubsub_table_capacity(table) { return pubsub_insert(table, key, nil) }
+    let gone = subjects.filter { $0.value.isEmpty }
     for key in gone.keys { subjects[key] = nil }
     var bits = 3
-    while 1 << bits < 4 * subjects.count { bits += 1 }
+    while 1 << bits < 4 * (subjects.count + 1) { bits += 1 }
     let new = pubsub_make_table(bits)
-    for (key, list) in subjects { pubsub_insert(new, key, list.blockWord) }
+    for (key, list) in subjects { list.move(to: new, key) }
+    let word = pubsub_insert(new, key, nil)
+    // The cells of the former table keep their blocks. A post that finds one there looks whether this table has replaced it.
     pubsub_publish(&topic.pointee.subjects, new)
     for list in gone.values { list.free(&garbage) }
-    if let table { garbage.retire(table, with: gone.map { .init(subject: $0.key, address: $0.value.blockWord) }) }
+    if let table { garbage.retire(table) }
+    return word
   }
 }

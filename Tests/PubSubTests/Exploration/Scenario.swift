@@ -28,6 +28,7 @@
     case firstSubject = "post ∥ first subject, cancel the others"
     case twoSubjects = "post from a subject ∥ first handler of another, whose place is the same"
     case manySubjects = "post from a subject ∥ cancel the subject's, replace the table of subjects twice"
+    case newTable = "post from a subject ∥ replace the table of subjects and then the subject's block, cancel"
     case firstPost = "first post of a type ∥ subscribe"
     case threadEnds = "post, end of the thread ∥ post ∥ cancel"
     case twoWriters = "posts on two buses ∥ cancel on one ∥ cancel on the other"
@@ -75,6 +76,7 @@
       case .subject, .firstSubject: withSubjects()
       case .twoSubjects: withSubjectsInOnePlace()
       case .manySubjects: withTwoNewTables()
+      case .newTable: withNewTableAndBlock()
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
       case .later, .inner: withSecondPost()
       case .reader, .readerBesideHandler, .nestedReader, .firstReader, .firstReaderOfTwo: withReaders()
@@ -271,6 +273,24 @@
           world.subscribe("the fifth's", from: things[4])
           world.cancel(first)
           for thing in things[5...] { world.subscribe("another's", from: thing) }
+        },
+      ]
+      return world
+    }
+
+    /// The first table has room for 4 subjects, and the subject's block for 4 handlers; the new table alone has the new block.
+    private func withNewTableAndBlock() -> World {
+      let world = World()
+      let things = (0..<5).map { _ in Thing() }
+      let one = world.subscribe("one", from: things[0])
+      for name in ["two", "three", "four"] { world.subscribe(name, from: things[0]) }
+      for thing in things[1..<4] { world.subscribe("another's", from: thing) }
+      world.bodies = [
+        { world.post(1, from: things[0]) },
+        {
+          world.subscribe("the fifth's", from: things[4])
+          world.subscribe("five", from: things[0])
+          world.cancel(one)
         },
       ]
       return world
