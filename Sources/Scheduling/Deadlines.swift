@@ -12,28 +12,16 @@ package final class Deadlines: Sendable {
     static func < (one: ID, other: ID) -> Bool { (one.time, one.number) < (other.time, other.number) }
   }
 
-  private struct Alarm: Sendable {
-    let time: Duration
-    let number: Int
-    /// Ends the alarm; nil until the alarm has been set.
-    var cancel: (@Sendable () -> Void)?
-  }
-
   private struct State: Sendable {
     var list = DeadlineList()
-    var alarm: Alarm?
+    /// The time for which the alarm is set; nil without one, and while the deadlines of one that has rung are handled.
+    var alarm: Duration?
+    /// The number of the latest alarm; one with an earlier number that rings is ignored.
+    var lastNumber = 0
+    /// Ends the alarm; nil until it has been set.
+    var cancel: (@Sendable () -> Void)?
     /// Whether the latest alarm rang early, because the clock cannot sleep.
     var rangEarly = false
-    private var lastNumber = 0
-
-    /// Returns the alarm to end and the one to set, if the present one is not for the earliest deadline.
-    mutating func changeAlarm() -> (old: Alarm?, new: Alarm?)? {
-      guard list.earliest != alarm?.time else { return nil }
-      lastNumber += 1
-      let old = alarm
-      alarm = list.earliest.map { Alarm(time: $0, number: lastNumber) }
-      return (old, alarm)
-    }
   }
 
   private let clock: ClockHandle
@@ -43,7 +31,7 @@ package final class Deadlines: Sendable {
   /// Makes deadlines on a clock, as instants of its handle.
   package init(_ clock: ClockHandle, tasks: TaskStarter) { (self.clock, self.tasks) = (clock, tasks) }
 
-  deinit { state.withLock { $0.alarm }?.cancel?() }
+  deinit { state.withLock { $0.cancel }?() }
 
   package var now: @Sendable () -> Duration { clock.now }
 
@@ -62,60 +50,62 @@ package final class Deadlines: Sendable {
   ///
   /// - Complexity: logarithmic in the number of deadlines that are set, and linear in the number of later ones.
   package func set(_ deadline: Duration, _ action: @escaping @Sendable () -> Void) -> ID {
-    let (id, change) = state.withLock { state in (state.list.insert(deadline, action), state.changeAlarm()) }
-    perform(change)
+    let id = state.withLock { $0.list.insert(deadline, action) }
+    changeAlarm()
     return id
   }
 
   /// Clears a deadline; does nothing if it has passed.
   package func clear(_ id: ID) {
-    let (action, change) = state.withLock { state in (state.list.remove(id), state.changeAlarm()) }
+    let action = state.withLock { $0.list.remove(id) }
     withExtendedLifetime(action) {}
-    perform(change)
+    changeAlarm()
   }
 
-  private func perform(_ change: (old: Alarm?, new: Alarm?)?) {
-    change?.old?.cancel?()
-    guard let alarm = change?.new else { return }
-    let cancel = start(alarm)
+  /// Ends the present alarm and sets another one, if it is not for the earliest deadline.
+  private func changeAlarm() {
+    let change = state.withLock { state -> (cancel: (@Sendable () -> Void)?, time: Duration?, number: Int)? in
+      guard state.list.earliest != state.alarm else { return nil }
+      state.alarm = state.list.earliest
+      state.lastNumber += 1
+      return (state.cancel.take(), state.alarm, state.lastNumber)
+    }
+    change?.cancel?()
+    guard let number = change?.number, let time = change?.time else { return }
+    let cancel = startAlarm(number, at: time)
     let isOutdated = state.withLock { state in
-      if state.alarm?.number == alarm.number { state.alarm?.cancel = cancel }
-      return state.alarm?.number != alarm.number
+      if state.lastNumber == number { state.cancel = cancel }
+      return state.lastNumber != number
     }
     if isOutdated { cancel() }
   }
 
   /// Starts an alarm, and returns what ends it.
-  private func start(_ alarm: Alarm) -> @Sendable () -> Void {
+  private func startAlarm(_ number: Int, at time: Duration) -> @Sendable () -> Void {
     if let systemClock = clock.systemClock {
-      return TimerThread.shared.set(after: alarm.time - now(), on: systemClock) { [weak self] in
-        self.map { $0.ring(alarm, at: $0.now()) }
+      return TimerThread.shared.set(after: time - now(), on: systemClock) { [weak self] in
+        self.map { $0.ring(number, at: $0.now()) }
       }
     }
     let task = tasks.start { [weak self, clock] in
       // A clock that cannot sleep cannot tell either when the deadline passes. After `cancel`, too, the sleep throws; then
-      // the number of the alarm no longer matches, and `ring` does nothing.
-      let hasSlept = (try? await clock.sleepUntil(alarm.time)) != nil
-      self?.ring(alarm, at: hasSlept ? clock.now() : alarm.time, isEarly: !hasSlept)
+      // another alarm is the latest, and `ring` does nothing.
+      let hasSlept = (try? await clock.sleepUntil(time)) != nil
+      self?.ring(number, at: hasSlept ? clock.now() : time, isEarly: !hasSlept)
     }
     return { task.cancel() }
   }
 
   /// Calls the actions of the deadlines that are due, and sets the next alarm; nothing is due if the clock has stood
   /// still while the alarm's clock went on.
-  private func ring(_ alarm: Alarm, at time: Duration, isEarly: Bool = false) {
-    let due = state.withLock { state -> [@Sendable () -> Void] in
-      guard state.alarm?.number == alarm.number else { return [] }
-      state.rangEarly = isEarly
+  private func ring(_ number: Int, at time: Duration, isEarly: Bool = false) {
+    let due = state.withLock { state -> [@Sendable () -> Void]? in
+      guard state.lastNumber == number else { return nil }
+      (state.alarm, state.cancel, state.rangEarly) = (nil, nil, isEarly)
       return state.list.takeDue(at: time)
     }
+    guard let due else { return }
     for action in due { action() }
-    perform(
-      state.withLock { state in
-        guard state.alarm?.number == alarm.number else { return nil }
-        // `changeAlarm` compares times only: it would keep the alarm that has rung, if the earliest deadline still has that time.
-        state.alarm = nil
-        return state.changeAlarm()
-      })
+    changeAlarm()
   }
 }
