@@ -48,42 +48,9 @@
     }
   }
 #else
-  public import Synchronization
+  // Exported, so that files which import this module see the members of the mutex.
+  @_exported public import Synchronization
 
   /// A value behind a lock: the standard library's mutex, under a name that the ThreadSanitizer build can replace.
-  ///
-  /// It is public because the compiler inlines only what is public into other modules. Out of line, each use would look
-  /// up the metadata of generic types.
-  public struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
-    @usableFromInline let mutex: Mutex<Value>
-
-    /// Makes a lock around a value.
-    @inlinable public init(_ value: consuming sending Value) { mutex = Mutex(value) }
-
-    /// Calls `body` with the value, under the lock.
-    @inlinable @inline(__always)
-    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-      try mutex.withLock(body)
-    }
-
-    /// Calls `body` with the value if no thread holds the lock; returns nil otherwise.
-    @inlinable public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-      try mutex.withLockIfAvailable(body)
-    }
-  }
+  public typealias Guarded<Value: ~Copyable> = Mutex<Value>
 #endif
-
-/// A lock without a value, for several variables of a class.
-public struct Lock: ~Copyable, Sendable {
-  @usableFromInline let guarded = Guarded(())
-
-  /// Makes a lock.
-  @inlinable public init() {}
-
-  /// Calls `body` under the lock.
-  @inlinable public borrowing func withLock(_ body: () -> Void) { guarded.withLock { _ in body() } }
-}

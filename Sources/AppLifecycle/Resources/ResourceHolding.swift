@@ -65,7 +65,7 @@ final class ResourceHolding: @unchecked Sendable {
     var heldHandle: HeldHandle? { status == .held && reason == nil ? handle : nil }
   }
 
-  private let lock = Lock()
+  private let lock = Guarded(())
   /// Guarded by the lock, so the exclusivity checks are not needed.
   @exclusivity(unchecked) private var state = State()
   /// The waits for the resource to be held; guarded by the lock, and apart from the state, which readers copy.
@@ -107,7 +107,7 @@ final class ResourceHolding: @unchecked Sendable {
 
   private func withState<Result>(_ body: (inout State) -> Result) -> Result {
     var result: Result?
-    lock.withLock { result = body(&state) }
+    lock.withLock { _ in result = body(&state) }
     return result!
   }
 
@@ -163,7 +163,7 @@ final class ResourceHolding: @unchecked Sendable {
   private func exchange(_ handle: HeldHandle?, wasReleased: Bool, lasts: Bool) -> HeldHandle? {
     var handle = handle
     observed.change(self, \.handle) {
-      lock.withLock {
+      lock.withLock { _ in
         swap(&state.handle, &handle)
         (state.wasReleased, state.wasUseNoted, state.lasts) = (wasReleased, false, lasts)
       }
@@ -172,7 +172,7 @@ final class ResourceHolding: @unchecked Sendable {
   }
 
   func setStatus(_ status: ResourceStatus) {
-    observed.change(self, \.status) { lock.withLock { state.status = status } }
+    observed.change(self, \.status) { lock.withLock { _ in state.status = status } }
     if status == .held { endWaits() }
   }
 
@@ -212,7 +212,7 @@ final class ResourceHolding: @unchecked Sendable {
     if isOver { wait.settle(true) }
   }
 
-  func remove(_ wait: OneShot<Bool>) { lock.withLock { waits.removeAll { $0 === wait } } }
+  func remove(_ wait: OneShot<Bool>) { lock.withLock { _ in waits.removeAll { $0 === wait } } }
 
   /// Ends all waits, because the resource is no longer managed.
   func forget() {
@@ -222,7 +222,7 @@ final class ResourceHolding: @unchecked Sendable {
 
   private func endWaits() {
     var ended: [OneShot<Bool>] = []
-    lock.withLock { swap(&ended, &waits) }
+    lock.withLock { _ in swap(&ended, &waits) }
     for wait in ended { wait.settle(true) }
   }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Only the main actor changes them.
 final class OpenCalls: Sendable {
-  private let lock = Lock()
+  private let lock = Guarded(())
   /// Oldest first; guarded by the lock.
   private nonisolated(unsafe) var present: [TracedCall] = []
   /// The names of the observers, in their order; guarded by the lock.
@@ -21,7 +21,7 @@ final class OpenCalls: Sendable {
   var calls: [TracedCall] {
     var (calls, observer): ([TracedCall], EventBus.Subscriber?) = ([], nil)
     let place = place.load(ordering: .relaxed)
-    lock.withLock {
+    lock.withLock { _ in
       calls = present
       if observers.indices.contains(place) { observer = observers[place] }
     }
@@ -36,18 +36,18 @@ final class OpenCalls: Sendable {
   /// Stores a call that begins, and removes a call that ends.
   func take(_ event: TraceEvent) {
     switch event {
-    case .callBegan(let call): lock.withLock { present.append(call) }
+    case .callBegan(let call): lock.withLock { _ in present.append(call) }
     case .callEnded(_, let id?): close(id)
     // The end of the process ends all its calls.
     case .recorded(let record) where record.kind == .state && record.state == .notRunning:
-      lock.withLock { present = [] }
+      lock.withLock { _ in present = [] }
     default: break
     }
   }
 
   /// Removes a call that has ended; searches backward, because the latest calls usually end first.
   private func close(_ id: TracedCall.ID) {
-    lock.withLock {
+    lock.withLock { _ in
       if let index = present.lastIndex(where: { $0.id == id }) { present.remove(at: index) }
     }
   }
@@ -56,7 +56,7 @@ final class OpenCalls: Sendable {
 
   /// Stores the names of the observers after a change.
   func setObservers(_ names: [EventBus.Subscriber]) {
-    lock.withLock {
+    lock.withLock { _ in
       observers = names
       // Without observers no event reports the end of a call.
       if names.isEmpty { present = [] }

@@ -37,7 +37,7 @@ class HandlerStore: @unchecked Sendable {
   /// Lock order: after the bus's lock, before the locks of receivers. The bus takes no other lock under it. To note inside which
   /// report an event was posted (``SelfReport/enclosing``), a mailbox asks another module whether the present task's work has
   /// ended (``AwaitedWork/isUnderWay``); the answer must take no lock, either.
-  private let stickyLock = Lock()
+  private let stickyLock = Guarded(())
 
   init<E: EventBus.Event>(of type: E.Type, in core: BusCore) {
     unownedCore = .passUnretained(core)
@@ -90,7 +90,7 @@ class HandlerStore: @unchecked Sendable {
   func underStickyLock<Result>(_ body: () -> Result) -> Result {
     var result: Result?
     Hook.lock(PUBSUB_LOCKS, of: self)
-    stickyLock.withLock { result = body() }
+    stickyLock.withLock { _ in result = body() }
     Hook.lock(PUBSUB_HAS_UNLOCKED, of: self)
     return result.unsafelyUnwrapped
   }
