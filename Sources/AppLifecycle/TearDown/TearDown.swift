@@ -228,7 +228,10 @@ extension TearDown {
   /// - Parameter entry: a call that has ended, and was not reported as late.
   /// - Returns: whether the deadline passed during the call, so that it is to blame.
   func blames(_ entry: LedgerEntry) -> Bool {
-    guard let budget, entry.outcome.isEndInTime else { return false }
+    // First what most calls fail; time that is lost only moves the deadline on.
+    guard let deadline, entry.began + entry.duration > deadline, let budget, entry.outcome.isEndInTime else {
+      return false
+    }
     let mayBlame = !budget.wasUsedUpByObserver && (isAwaited || budget.culprits.isEmpty)
     guard budget.isUsedUp(from: entry.began, to: entry.began + entry.duration, lost: time.lost), mayBlame else {
       return false
@@ -241,9 +244,9 @@ extension TearDown {
   ///
   /// - Returns: whether the observer is to blame.
   func blames(_ observer: EventBus.Subscriber, from began: Duration, to end: Duration) -> Bool {
-    guard let budget, budget.culprits.isEmpty, budget.isUsedUp(from: began, to: end, lost: time.lost) else {
-      return false
-    }
+    guard let deadline, end > deadline, let budget, budget.culprits.isEmpty,
+      budget.isUsedUp(from: began, to: end, lost: time.lost)
+    else { return false }
     self.budget?.culprits.append(observer.description)
     self.budget?.wasUsedUpByObserver = true
     return true
