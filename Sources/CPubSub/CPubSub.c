@@ -336,6 +336,8 @@ const void *pubsub_protect_subject(
         PUBSUB_HOOK("post: look whether the table of subjects is still there");
         // Writers change only the present table, so the block in an earlier one may have been freed.
         if (__atomic_load_n(&topic->subjects, __ATOMIC_SEQ_CST) == table) return block;
+        // Another block may get its address, and a drain would take this post for one that reads it.
+        __atomic_store_n(&frame->at[slot], NULL, __ATOMIC_RELEASE);
     }
 }
 

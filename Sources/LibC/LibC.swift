@@ -1,4 +1,4 @@
-// The system's C library, under one name for all modules.
+// The system's C library, under one name for the modules above `Scheduling`.
 #if canImport(Glibc)
   @_exported public import Glibc
 #elseif canImport(Musl)

@@ -14,7 +14,7 @@ package final class Deadlines: Sendable {
 
   private struct State: Sendable {
     var list = DeadlineList()
-    /// The time for which the alarm is set; nil without one, and while the deadlines of one that has rung are handled.
+    /// The time for which the alarm is set; nil without one, and after one has rung, until another is set.
     var alarm: Duration?
     /// The number of the latest alarm; one with an earlier number that rings is ignored.
     var lastNumber = 0
@@ -74,7 +74,8 @@ package final class Deadlines: Sendable {
     guard let number = change?.number, let time = change?.time else { return }
     let cancel = startAlarm(number, at: time)
     let isOutdated = state.withLock { state in
-      if state.lastNumber == number { state.cancel = cancel }
+      // Without an alarm, this one has rung already.
+      if state.lastNumber == number, state.alarm != nil { state.cancel = cancel }
       return state.lastNumber != number
     }
     if isOutdated { cancel() }

@@ -127,6 +127,26 @@ import Testing
     }
   }
 
+  @Test func `nothing follows an acquire whose end makes an observer drop the application`() async throws {
+    let clock = ManualClock()
+    let holder = Guarded<Application?>(Application(delegate: Bare(), clock: clock))
+    var releases = 0
+    try holder.withLock { $0 }?.manage("connection", while: .running) {
+      try? await clock.sleep(for: .seconds(1))
+    } release: { _ in
+      releases += 1
+    }
+    let token = holder.withLock { $0 }?.observe { event in
+      if case .callEnded(let entry, _) = event, entry.name == "connection" { _ = holder.withLock { $0.take() } }
+    }
+    weak let gone = holder.withLock { $0 }
+    _ = await clock.running { await gone?.handle(.launch) }
+    try await clock.run(limit: .seconds(10))
+    #expect(gone == nil)
+    #expect(releases == 0)
+    withExtendedLifetime(token) {}
+  }
+
   @Test func `an application that no code holds does not go on trying`() async throws {
     let clock = ManualClock()
     weak var gone: Application?

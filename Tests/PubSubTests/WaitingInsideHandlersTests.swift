@@ -146,6 +146,37 @@ import Testing
     }
   }
 
+  @Test func `Rule 7: nor does draining a handler that waits for a later event of the one that drains it`() async throws
+  {
+    try await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let (log, gate) = (Log<String>(), Gate())
+      let first = Guarded<EventBus.Subscription?>(nil)
+      let subscriptions = [
+        bus.receive(Tick.self) { (_: Tick) async in
+          await bus.postAndWait(Tock())
+          log.add("first ends")
+        },
+        bus.receive(Tock.self) { (_: Tock) async in
+          await gate.wait()
+          let subscription = first.withLock { $0 }
+          await subscription?.cancelAndDrain()
+          log.add("second ends")
+        },
+        bus.subscribe(to: EventBus.HandlerFailure.self) { log.add("\($0.error)") },
+      ]
+      first.withLock { $0 = subscriptions[0] }
+      bus.post(Tock())
+      bus.post(Tick())
+      await clock.settle()
+      gate.open()
+      await clock.settle()
+      withExtendedLifetime(subscriptions) {}
+      #expect(log.all == ["second ends", "second ends", "first ends"])
+      #expect(clock.now.offset == .zero)
+    }
+  }
+
   @Test
   func `Rule 7: every other wait inside a handler ends after 30 seconds, and names the handlers that it waited for`()
     async throws

@@ -15,6 +15,7 @@ struct HandlerTimes: Sendable {
 
   mutating func reserveCapacity(_ count: Int) { times.reserveCapacity(count) }
 
+  @inline(__always)
   mutating func append(_ site: Unmanaged<Site>, began: Duration, ended: Duration) {
     let address = Int(bitPattern: site.toOpaque())
     if address != latest {

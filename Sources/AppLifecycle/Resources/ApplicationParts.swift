@@ -2,7 +2,7 @@ internal import PubSub
 
 /// What each operation of a resource uses of its application.
 ///
-/// An object that is referred to weakly, as an application is, has slow retains and releases.
+/// An object to which a program refers weakly, as it may to an application, has slow retains and releases.
 @MainActor final class ApplicationParts {
   let bus: EventBus
   let ledger: ApplicationLedger

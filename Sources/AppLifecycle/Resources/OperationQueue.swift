@@ -95,8 +95,9 @@ internal import Scheduling
   }
 
   private func work(_ me: Worker) async {
+    guard let performer else { return }
     var present: Int?
-    await performer?.performOperations {
+    await performer.performOperations {
       if let ended = present {
         // The process may have vanished, and another one may have begun.
         if ended < running.count, running[ended] === me { running[ended] = nil }

@@ -63,6 +63,8 @@ extension ResourceManager {
   }
 
   private func begin(_ index: Int, _ resource: Resource, lease: ResourceLease? = nil) -> AwaitedRun {
+    // Before observers are called, one of which may release the application.
+    let generation = generation
     resource.operationBegins(at: clock.now())
     callBegins(index, resource)
     return AwaitedRun(of: scope, generation: generation, lease: lease)

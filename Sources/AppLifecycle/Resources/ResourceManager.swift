@@ -36,7 +36,7 @@ internal import Scheduling
   /// The application, which is notified of changes and of the durations of operations.
   var application: Application? { reference.application }
   var reference = ApplicationReference()
-  /// Its parts; nil as soon as it goes.
+  /// Its parts; nil as soon as its deinitializer runs.
   @exclusivity(unchecked) var parts: ApplicationParts?
   /// The timers on the application's clock.
   var deadlines: Deadlines?
@@ -360,9 +360,11 @@ internal import Scheduling
     let time = time ?? clock.now()
     // A late operation has been noted already.
     if let outcome, !graph.isLate(index) { note(index, outcome, at: time) }
+    // An observer may have released the application.
+    guard generation == self.generation else { return }
     let endsBody = resources[index]?.isBody == true && graph.isBeingTornDown(index)
     perform(event(&graph), at: time)
-    if endsBody { parts?.tearDown.bodiesDidEnd() }
+    if endsBody { application?.tearDown.bodiesDidEnd() }
   }
 
   func note(_ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration) {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// One run of a handler, or of another piece of code, for which transitions may wait.
 ///
-/// It is bound in a ``HandlerContext``. Events for which the handler waits carry that context along. Tasks that the
-/// handler starts inherit the context and may outlive the run, so a flag marks the end of the run.
+/// It is bound in a ``HandlerContext``, and the bus's graph of waits knows what it waits for. Tasks that the handler
+/// starts inherit the context and may outlive the run, so a flag marks the end of the run.
 final class AwaitedRun: AwaitedWork {
   /// The scope of the application whose code it is.
   let scope: WorkScope

@@ -7,7 +7,8 @@ package enum KernelLocks {
   /// The table lists the processes that this one can see. Systems without such a table get false.
   package static func isHeld(_ path: String, files: any FileCalls) -> Bool {
     guard let source = try? FileSource(path, files: files), let locks = text(of: "/proc/locks", files),
-      let file = text(of: "/proc/self/fdinfo/\(source.descriptor)", files),
+      // The descriptor stays open until its file has been read.
+      let file = withExtendedLifetime(source, { text(of: "/proc/self/fdinfo/\(source.descriptor)", files) }),
       let mounts = text(of: "/proc/self/mountinfo", files),
       let name = name(of: file, mounts: mounts)
     else { return false }

@@ -28,7 +28,8 @@ final class Registration: @unchecked Sendable {
   let subjectAddress: UnsafeRawPointer?
   /// The receiver; nil for a synchronous handler.
   ///
-  /// A mailbox that is closed holds nothing that the handler captured, so the registration may keep it.
+  /// The registration may keep one that is closed: a mailbox then holds nothing that the handler captured, and the events in a
+  /// buffer go with their consumer.
   private let receiver: Receiver?
   /// Whether no store holds the handler any more; set last, so that a reader that finds it set can rely on that.
   private let isRemoved = Atomic(false)

@@ -65,7 +65,7 @@ struct DeliveryWalk {
     let block = cursor.block.unsafelyUnwrapped
     pubsub_announce(cursor.slot, block.handlers + cursor.index)
     Hook.step("visit: look at the handler")
-    return HandlerPlace(block: block, index: cursor.index, position: position)
+    return HandlerPlace(block: block, index: cursor.index, position: position, frame: frame)
   }
 
   /// Moves on from the last handler.
@@ -122,6 +122,12 @@ struct HandlerPlace {
   let index: Int
   /// The position of the handler among all that the post reaches, in the order of delivery.
   let position: Int
+  /// The frame of the post, which is the innermost one on this thread whenever the post calls a handler.
+  private let frame: UnsafeMutablePointer<pubsub_frame>
+
+  fileprivate init(block: HandlerBlock, index: Int, position: Int, frame: UnsafeMutablePointer<pubsub_frame>) {
+    (self.block, self.index, self.position, self.frame) = (block, index, position, frame)
+  }
 
   /// The entry; once the handler is cancelled, its registration may have been released.
   var entry: HandlerBlock.Entry { block.entries[index] }
@@ -160,10 +166,9 @@ struct HandlerPlace {
       entry.registration?.cancel()
       return .notCalled
     }
-    let frame = Posting.innermostFrame
-    frame?.pointee.is_unheard = false
+    frame.pointee.is_unheard = false
     if let error = pubsub_call_announced(function, handler, event) { return .threw(Calling.error(taking: error)) }
-    return frame?.pointee.is_unheard == true ? .notCalled : .returned
+    return frame.pointee.is_unheard ? .notCalled : .returned
   }
 }
 

@@ -49,7 +49,8 @@ class HandlerStore: @unchecked Sendable {
     if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
 
-  /// Frees the memory, after the bus was released: the bus has cancelled every handler, and no post is possible.
+  /// Frees the memory of a store that no post can reach: the bus was released, and has cancelled every handler, or another thread
+  /// has made the store of the type first.
   func free() {
     list.block?.base.deallocate()
     for list in subjects.values { list.block?.base.deallocate() }

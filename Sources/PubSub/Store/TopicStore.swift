@@ -1,8 +1,9 @@
 internal import CPubSub
+internal import Scheduling
 
 /// The store of one event type with its static type; it also holds the latest event of a sticky type.
 final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
-  /// The latest event of one subject.
+  /// The latest event of one subject, which keeps the memory of a subject that is gone until ``keep(_:of:_:)`` drops it.
   private final class KeptEvent: Sendable {
     private let reference: ObjectReference
     let event: E

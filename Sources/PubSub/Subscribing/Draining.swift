@@ -3,19 +3,19 @@ internal import Scheduling
 extension Registration {
   /// Waits until no handler of the cancelled subscription runs.
   ///
-  /// If the handler itself waits for the caller, through `postAndWait` or an ``AwaitedWork``, this returns at once. Any other
-  /// wait inside a handler lasts 30 seconds at most, and one that would close a circle with the wait of another drain does not begin; in
+  /// If the handler itself waits for the caller, through `postAndWait` or an ``AwaitedWork``, also for a later event of the
+  /// caller's handler, this returns at once. Any other wait inside a handler lasts 30 seconds at most, and one that would close a circle with the wait of another drain does not begin; in
   /// both cases a time-out of the handler that waits is reported.
   func drain() async {
     // A synchronous handler has no mailbox, and is not in the graph: only the 30 seconds bound that wait.
     guard let context = HandlerContext.enclosing, let mailbox else { return await core.untilIdle(subscriber, whenIdle) }
-    if WaitGraph.leads(from: mailbox, to: context) { return }
-    // What only this look finds is a circle with another drain.
-    guard let token = WaitGraph.beginUnlessCircular(in: context, isDrain: true, awaiting: [mailbox]) else {
-      return core.reportTimeout(of: context.run, waitingFor: subscriber)
+    switch WaitGraph.beginDrain(of: mailbox, in: context) {
+    case .isAwaited: break
+    case .closesCircle: core.reportTimeout(of: context.run, waitingFor: subscriber)
+    case .begun(let token):
+      await core.untilIdle(subscriber, whenIdle)
+      token.end()
     }
-    await core.untilIdle(subscriber, whenIdle)
-    token.end()
   }
 }
 

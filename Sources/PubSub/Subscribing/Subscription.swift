@@ -113,8 +113,8 @@ extension EventBus {
     /// Ends the subscription, and returns when its handler no longer runs.
     ///
     /// Inside a run of the handler, or in a task that the present run of an asynchronous handler has started, the call does not wait;
-    /// nor does it wait for a handler whose `postAndWait` waits for the calling run. A task that outlives its run waits like any
-    /// other.
+    /// nor does it wait for a handler whose `postAndWait` waits for the calling run, or for a later event of its handler. A task that
+    /// outlives its run waits like any other.
     ///
     /// Inside another handler the call waits for 30 seconds at most. If two handlers drain each other, the second call
     /// returns at once. In both cases the bus posts an ``EventBus/HandlerFailure`` with a ``DrainTimeout``, which names

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// A weak reference that others share.
 ///
 /// In the direct build it leaves the object's counts where they are, and keeps its memory; see ``ObjectReference``.

@@ -67,12 +67,29 @@ enum WaitGraph {
   }
 
   /// Begins a wait in a context for some targets; returns nil if it would close a circle.
-  static func beginUnlessCircular(
-    in context: HandlerContext, isDrain: Bool = false, awaiting targets: [Node]
-  ) -> WaitToken? {
-    search(from: targets, to: context) { state, leads in
-      leads ? nil : state.begin(in: context, isDrain: isDrain) { targets }
+  static func beginUnlessCircular(in context: HandlerContext, awaiting targets: [Node]) -> WaitToken? {
+    search(from: targets, to: context) { state, leads in leads ? nil : state.begin(in: context) { targets } }
+  }
+
+  /// How a drain of a mailbox inside a handler or work begins.
+  enum DrainBeginning {
+    case begun(WaitToken)
+    /// The handler waits for the code that drains, through posts and work.
+    case isAwaited
+    /// The handler waits for it, and another drain is part of that.
+    case closesCircle
+  }
+
+  /// Begins a drain of a mailbox, unless its handler waits for the context.
+  static func beginDrain(of mailbox: AnyMailbox, in context: HandlerContext) -> DrainBeginning {
+    var targets: [Node] = [mailbox]
+    let beginning = search(from: targets, to: context, drains: false) { state, leads -> DrainBeginning in
+      if leads { return .isAwaited }
+      if state.leads(from: &targets, to: context, drains: true) { return .closesCircle }
+      return .begun(state.begin(in: context, isDrain: true) { [mailbox] })
     }
+    withExtendedLifetime(targets) {}
+    return beginning
   }
 
   fileprivate static func end(_ token: WaitToken) {
@@ -94,11 +111,6 @@ enum WaitGraph {
   static func extend(waitIn context: HandlerContext?, by mailbox: AnyMailbox, _ add: () -> Void) {
     guard let context else { return add() }
     search(from: [mailbox], to: context) { _, leads in if !leads { add() } }
-  }
-
-  /// Returns whether a handler waits for the code of a context through posts and work, or is that code.
-  static func leads(from mailbox: AnyMailbox, to context: HandlerContext) -> Bool {
-    search(from: [mailbox], to: context, drains: false) { $1 }
   }
 
   /// Runs `body` under the lock, with whether a wait for the targets would be one for the context.
