@@ -30,7 +30,8 @@ import Testing
     let (cancelled, wasCancelled) = AsyncStream.makeStream(of: Int.self)
     var acquires = 0
     let manager = ResourceManager(
-      tasks: TaskStarter(executor: executor), clock: ClockHandle(clock), retry: RetryPolicy(), seed: 0)
+      of: ApplicationReference(), tasks: TaskStarter(executor: executor), clock: ClockHandle(clock),
+      retry: RetryPolicy(), seed: 0)
     manager.add(
       ResourceOperations(
         name: "connection", holding: ResourceHolding(),

@@ -132,23 +132,22 @@ internal import Synchronization
     self.clock = ApplicationClock(clock, timing: timing, processTime: processTime)
     tasks = TaskStarter(clock: clock)
     deadlines = Deadlines(running, tasks: tasks)
-    observers = ObserverList()
+    observers = ObserverList(hasInterceptors: !configuration.interceptors.isEmpty)
     ownLedger = ApplicationLedger()
     manager = ResourceManager(
-      tasks: tasks, clock: timing, running: running, retry: configuration.retry, seed: isSimulated ? 0 : nil,
-      scope: scope)
-    ownTasks = ApplicationTasks(tasks: tasks, now: timing.now)
+      of: reference, tasks: tasks, clock: timing, running: running, retry: configuration.retry,
+      seed: isSimulated ? 0 : nil, scope: scope)
+    ownTasks = ApplicationTasks(of: reference, tasks: tasks, now: timing.now)
     background = BackgroundTaskManager(
-      configuration: configuration, clock: running, elapsed: timing.now, starter: tasks, scope: scope)
+      of: reference, configuration: configuration, clock: running, elapsed: timing.now, starter: tasks, scope: scope)
     inbox = Inbox(tasks: tasks)
-    questions = TerminationQuestions(timing: timing, running: running, tasks: tasks, deadlines: deadlines)
+    questions = TerminationQuestions(
+      of: reference, timing: timing, running: running, tasks: tasks, deadlines: deadlines)
     transitions = Transitions(configuration)
     tearDown = TearDown(
-      of: manager, configuration: configuration, time: processTime, tasks: tasks, deadlines: deadlines)
+      of: reference, manager, configuration: configuration, time: processTime, tasks: tasks, deadlines: deadlines)
     reference.refer(to: self)
-    (tearDown.reference, questions.reference, ownTasks.reference) = (reference, reference, reference)
-    (background.reference, manager.reference, manager.parts) = (reference, reference, ApplicationParts(of: self))
-    manager.deadlines = deadlines
+    (manager.parts, manager.deadlines) = (ApplicationParts(of: self), deadlines)
     noteFailuresOfHandlers()
   }
 

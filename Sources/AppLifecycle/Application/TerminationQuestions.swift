@@ -8,7 +8,7 @@ internal import Scheduling
 @MainActor final class TerminationQuestions {
   /// The application that may end.
   var application: Application? { reference.application }
-  var reference = ApplicationReference()
+  private let reference: ApplicationReference
   /// The scope of the delegate calls for which the senders of inputs wait.
   let scope = WorkScope()
   private let timing: ClockHandle
@@ -21,7 +21,11 @@ internal import Scheduling
   /// The inputs that waited for an answer when the process ended without one.
   private var overtakenInputs: [PendingInput] = []
 
-  init(timing: ClockHandle, running: ClockHandle, tasks: TaskStarter, deadlines: Deadlines) {
+  init(
+    of reference: ApplicationReference, timing: ClockHandle, running: ClockHandle, tasks: TaskStarter,
+    deadlines: Deadlines
+  ) {
+    self.reference = reference
     (self.timing, self.running, self.tasks, self.deadlines) = (timing, running, tasks, deadlines)
   }
 

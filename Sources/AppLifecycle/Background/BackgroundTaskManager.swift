@@ -34,12 +34,13 @@ internal import Scheduling
 
   /// The application whose background this is.
   var application: Application? { reference.application }
-  var reference = ApplicationReference()
+  private let reference: ApplicationReference
 
   init(
-    configuration: Application.Configuration, clock: ClockHandle, elapsed: @escaping @Sendable () -> Duration,
-    starter: TaskStarter, scope: WorkScope
+    of reference: ApplicationReference, configuration: Application.Configuration, clock: ClockHandle,
+    elapsed: @escaping @Sendable () -> Duration, starter: TaskStarter, scope: WorkScope
   ) {
+    self.reference = reference
     (self.clock, self.elapsed, self.starter, self.scope) = (clock, elapsed, starter, scope)
     grace = GracePeriod(configuration)
     state = Guarded(

@@ -24,7 +24,7 @@ internal import PubSub
   init(of application: Application, _ method: String, on page: ApplicationLedger.PageID?, isTearDown: Bool) {
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
     (reference, observers) = (application.reference, application.observers)
-    wantsBeginnings = application.describesCalls
+    wantsBeginnings = application.observers.describesCalls
     transition = application.transitions.traced
     deadline = isTearDown ? application.tearDown.deadline : nil
   }

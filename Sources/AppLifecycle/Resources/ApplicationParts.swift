@@ -12,15 +12,10 @@ internal import PubSub
   let processTime: ProcessTime
   /// The application owns it and the resources, and takes these parts away before it goes.
   unowned let tearDown: TearDown
-  private let interceptors: [any CallInterceptor]
 
   init(of application: Application) {
     (bus, ledger, observers) = (application.bus, application.ownLedger, application.observers)
     (transitions, values) = (application.transitions, application.present)
     (processTime, tearDown) = (application.processTime, application.tearDown)
-    interceptors = application.configuration.interceptors
   }
-
-  /// Whether calls must be described: for observers, or for interceptors.
-  var describesCalls: Bool { !observers.isEmpty || !interceptors.isEmpty }
 }

@@ -35,7 +35,7 @@ internal import Scheduling
   private var wasAwaited = false
   /// The application, which is notified of changes and of the durations of operations.
   var application: Application? { reference.application }
-  var reference = ApplicationReference()
+  private let reference: ApplicationReference
   /// Its parts; nil as soon as its deinitializer runs.
   @exclusivity(unchecked) var parts: ApplicationParts?
   /// The timers on the application's clock.
@@ -45,9 +45,10 @@ internal import Scheduling
   @exclusivity(unchecked) private var holdWaiters: [OneShot<[ResourceHealth]>] = []
 
   init(
-    tasks: TaskStarter, clock: ClockHandle, running: ClockHandle? = nil, retry: RetryPolicy, seed: UInt64?,
-    scope: WorkScope = WorkScope()
+    of reference: ApplicationReference, tasks: TaskStarter, clock: ClockHandle, running: ClockHandle? = nil,
+    retry: RetryPolicy, seed: UInt64?, scope: WorkScope = WorkScope()
   ) {
+    self.reference = reference
     self.tasks = tasks
     (self.clock, self.running) = (clock, running ?? clock)
     self.retry = retry
@@ -386,7 +387,9 @@ internal import Scheduling
 
   /// Reports to observers that an operation has begun.
   func callBegins(_ index: Int, _ resource: Resource) {
-    guard parts?.describesCalls == true, let application, let step = stepInLedger(index, resource) else { return }
+    guard parts?.observers.describesCalls == true, let application, let step = stepInLedger(index, resource) else {
+      return
+    }
     // Call observers before changing `resources`, because they may read it.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
     guard let call = application.callBegins(entry, in: resource.transition) else { return }

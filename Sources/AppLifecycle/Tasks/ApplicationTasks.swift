@@ -25,9 +25,11 @@ internal import Scheduling
   private var lastID: UInt64 = 0
   /// The application, whose ledger lists the tasks.
   var application: Application? { reference.application }
-  var reference = ApplicationReference()
+  private let reference: ApplicationReference
 
-  init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration) { (self.tasks, self.now) = (tasks, now) }
+  init(of reference: ApplicationReference, tasks: TaskStarter, now: @escaping @Sendable () -> Duration) {
+    (self.reference, self.tasks, self.now) = (reference, tasks, now)
+  }
 
   /// The names of the tasks that have not ended, in the order in which they began.
   var names: [String] {

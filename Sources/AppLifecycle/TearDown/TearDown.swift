@@ -7,7 +7,7 @@ internal import Scheduling
 @MainActor final class TearDown {
   /// The application, which is notified of overruns.
   var application: Application? { reference.application }
-  var reference = ApplicationReference()
+  private let reference: ApplicationReference
   private let resources: ResourceManager
   private let configuration: Application.Configuration
   private let time: ProcessTime
@@ -30,9 +30,10 @@ internal import Scheduling
   private var probe: ThreadPoolProbe?
 
   init(
-    of resources: ResourceManager, configuration: Application.Configuration, time: ProcessTime,
-    tasks: TaskStarter, deadlines: Deadlines
+    of reference: ApplicationReference, _ resources: ResourceManager, configuration: Application.Configuration,
+    time: ProcessTime, tasks: TaskStarter, deadlines: Deadlines
   ) {
+    self.reference = reference
     (self.resources, self.configuration) = (resources, configuration)
     (self.time, self.tasks, self.deadlines) = (time, tasks, deadlines)
   }

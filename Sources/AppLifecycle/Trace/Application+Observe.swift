@@ -91,7 +91,7 @@ extension Application {
     _ entry: @autoclosure () -> LedgerEntry, isSynchronous: Bool = false, isLongRunning: Bool = false,
     in transition: TracedTransition.ID? = nil
   ) -> TracedCall? {
-    guard describesCalls else { return nil }
+    guard observers.describesCalls else { return nil }
     let call = observers.number(
       entry(), isSynchronous: isSynchronous, isLongRunning: isLongRunning, in: transition)
     tell(.callBegan(call))

@@ -55,9 +55,6 @@ extension ArraySlice<any CallInterceptor> {
 }
 
 extension Application {
-  /// Whether calls must be described: for observers, or for interceptors.
-  var describesCalls: Bool { !observers.isEmpty || !configuration.interceptors.isEmpty }
-
   /// The call with the interceptors to run around it; nil if there are none.
   func intercepted(_ call: TracedCall?) -> InterceptedCall? {
     guard let call, !configuration.interceptors.isEmpty else { return nil }

@@ -30,6 +30,13 @@ internal import Synchronization
   /// Whether there are no observers, so that no events need be created.
   @exclusivity(unchecked) private(set) var isEmpty = true
 
+  private let hasInterceptors: Bool
+
+  init(hasInterceptors: Bool) { self.hasInterceptors = hasInterceptors }
+
+  /// Whether calls must be described: for observers, or for interceptors.
+  var describesCalls: Bool { !isEmpty || hasInterceptors }
+
   /// Adds an observer, which receives the events that happen from now on.
   ///
   /// - Parameters:

@@ -26,7 +26,8 @@ package final class MeasuredPost: @unchecked Sendable {
   private let pauses: Bool
   /// Whether the observer keeps the errors in a ledger; if not, they are in the report of `postAndWait`.
   private let errorsAreInLedger: Bool
-  /// The deadline, after which no handler receives the event; after ``expire(blames:blamesQueued:besides:)`` handlers still receive it.
+  /// The deadline, after which no handler receives the event; nil for a notification of the life cycle, whose owner calls
+  /// ``expire(blames:blamesQueued:besides:)``: after that handlers still receive it.
   private let deadline: Duration?
   private let deadlines: Deadlines?
   private var timer: Deadlines.ID?
