@@ -1,5 +1,7 @@
 import AppLifecycleTesting
+import Observation
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 
@@ -73,6 +75,29 @@ import Testing
     #expect(status(of: "server") == .held)
     try await system.play("kill")
     #expect(takeLines() == ["-client 3604.0", "-server 3604.0"])
+  }
+
+  @Test func `it is being acquired from the beginning of its acquire until it is ready, without a change in between`()
+    async throws
+  {
+    let changes = Guarded(0)
+    let server = try application.manage("slow", while: .running, readiness: .declared()) {
+      try await sleep(.seconds(1))
+    } run: { _ in
+      try await sleep(.seconds(1_000_000))
+    } release: { _ in
+    }
+    try await system.play("launch")
+    let began = application.resources[0].since
+    withObservationTracking {
+      #expect(server.status == .acquiring)
+    } onChange: {
+      changes.withLock { $0 += 1 }
+    }
+    try await system.play("wait:3s")
+    #expect(server.current != nil, "it has been acquired")
+    #expect(application.resources[0].status == .acquiring && application.resources[0].since == began)
+    #expect(changes.withLock { $0 } == 0)
   }
 
   @Test func `a loop that fails before it is ready is a failure of its policy, and its dependents never begin`()
