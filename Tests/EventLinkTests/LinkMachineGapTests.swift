@@ -39,6 +39,45 @@ extension `The machine of links` {
     #expect(outputs() == ["post 3", "missed 1"])
   }
 
+  /// One link of the origin has dropped them; another one has sent some.
+  @Test mutating func `posts what came early of events that are lost, in its place and once (4)`() {
+    connect()
+    arrives(1)
+    arrives(5)
+    #expect(outputs() == ["post 1", "send 1: requests request 1"])
+    isTold(ofLoss: 4...6)
+    arrives(3)
+    arrives(2)
+    #expect(outputs() == ["post 2", "post 3", "missed 1", "post 5", "missed 1"])
+    #expect(machine.gaps.isEmpty && machine.heldBytes == 0)
+    isTold(ofLoss: 9...9)
+    isTold(ofLoss: 7...8)
+    arrives(10)
+    #expect(outputs() == ["send 2: requests request 6", "missed 2", "missed 1", "post 10"])
+  }
+
+  @Test mutating func `holds nothing back of an origin that it has forgotten (4, 12)`() {
+    machine.incoming = Recent(limit: 2)
+    connect()
+    arrives(1)
+    arrives(3)
+    #expect(outputs() == ["post 1", "send 1: requests request 1"])
+    for other in ["one", "another"] {
+      machine.receive(
+        LinkMessage(
+          topic: "ticks", payload: CloudEvent(id: "ticks#1", source: other, type: "Tick", number: 1).encoded(with: one),
+          quality: .atLeastOnce), isSticky: false, by: 1, at: now)
+    }
+    #expect(outputs() == ["post 1", "post 1"])
+    let head = CloudEvent(
+      id: "ticks#head-7", source: "there", type: CloudEvent.Control.head.rawValue, number: 7)
+    machine.receive(
+      LinkMessage(topic: "ticks", payload: head.encoded(), quality: .atLeastOnce), isSticky: false, by: 1, at: now)
+    #expect(machine.gaps.isEmpty && machine.heldBytes == 0)
+    isTold(ofLoss: 8...9)
+    #expect(outputs() == ["missed 2"])
+  }
+
   @Test mutating func `says which events are lost (4)`() {
     connect()
     machine.send(.data(one), number: 1, on: 0)

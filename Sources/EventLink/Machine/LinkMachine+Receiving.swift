@@ -221,6 +221,8 @@ extension LinkMachine {
   private mutating func didHear(_ number: Int, _ key: IncomingTopic.Key, by link: LinkID, at now: Duration) {
     guard Self.canBeAsked(key.origin) else { return }
     guard var topic = incoming[key] else {
+      // If it was forgotten, what waits of it is older.
+      endGap(key)
       return incoming[key] = IncomingTopic(last: number, known: number, isCareful: true)
     }
     topic.known = max(topic.known, number)
@@ -269,8 +271,8 @@ extension LinkMachine {
         topic.last += 1
         outputs.append(.post(topic: key.topic, payload: payload))
       } else if let lost = gaps[key]?.lost.first(where: { $0.contains(topic.last + 1) }) {
-        miss(lost.upperBound - topic.last, key)
-        topic.last = lost.upperBound
+        // Another link of the origin may have sent one of them.
+        miss(upTo: lost.upperBound, &topic, key)
       } else {
         break
       }
@@ -284,8 +286,12 @@ extension LinkMachine {
     heldBytes -= gap.held.values.reduce(0) { $0 + $1.count }
   }
 
-  private mutating func miss(_ count: Int, _ key: IncomingTopic.Key) {
+  /// Misses everything up to a number, or up to the next event that is held.
+  private mutating func miss(upTo number: Int, _ topic: inout IncomingTopic, _ key: IncomingTopic.Key) {
+    let next = gaps[key]?.held.keys.filter { $0 <= number }.min() ?? number + 1
+    let count = next - 1 - topic.last
     if count > 0 { outputs.append(.missed(topic: key.topic, origin: key.origin, count: count)) }
+    topic.last = next - 1
   }
 
   // MARK: Asking
@@ -351,9 +357,7 @@ extension LinkMachine {
   /// Posts and misses everything up to a number.
   private mutating func skip(upTo number: Int, _ topic: inout IncomingTopic, _ key: IncomingTopic.Key) {
     while topic.last < number {
-      let next = gaps[key]?.held.keys.filter { $0 <= number }.min() ?? number + 1
-      miss(next - topic.last - 1, key)
-      topic.last = next - 1
+      miss(upTo: number, &topic, key)
       postHeld(&topic, key)
     }
   }
