@@ -139,7 +139,7 @@ extension NotificationRow<Application, LifecycleTransition> {
     self.init(
       notificationName: name, event: E.self, make: make, commit: commit, phase: phase, callDelegate: callDelegate
     ) {
-      $2.postMeasured(make($0, $1), from: $0, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
+      $2.postMeasured(make($0, $1), from: $0, of: $3, closing: $4, cause: $1.cause)
     }
   }
 }
@@ -203,8 +203,7 @@ extension NotificationRow<Application.Scene, SceneTransition> {
     self.init(
       notificationName: name, event: E.self, make: make, commit: commit, phase: phase, callDelegate: callDelegate
     ) {
-      $2.postMeasured(
-        make($0, $1), from: $0, within: $0.session, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
+      $2.postMeasured(make($0, $1), from: $0, within: $0.session, of: $3, closing: $4, cause: $1.cause)
     }
   }
 }

@@ -27,22 +27,22 @@ extension Application {
   ///   - subject: the application or scene from which it is posted.
   ///   - wider: an object to which the subject belongs; subscriptions to it receive the notification, too.
   ///   - method: the delegate method that precedes the notification.
-  ///   - awaits: whether the application waits for the notification's asynchronous handlers.
-  ///   - phase: the phase that closes when the handlers have ended.
+  ///   - phase: the phase that closes when the handlers have ended; nil if none does, so that the application does not wait for
+  ///     asynchronous handlers.
   ///   - cause: the cause of the step.
   func postMeasured<E: MainActorEvent>(
     _ event: E, from subject: any AnyObject & Sendable, within wider: (any AnyObject & Sendable)? = nil,
-    of method: String, awaits: Bool, closing phase: LifecyclePhase?, cause: LifecycleCause
+    of method: String, closing phase: LifecyclePhase?, cause: LifecycleCause
   ) {
-    let deadline = running.instant(after: configuration.didEnterBackgroundBudget)
-    let notes = HandlerNotes(of: self, method, on: ownLedger.page, isTearDown: awaits)
+    let deadline = phase.map { _ in running.instant(after: configuration.didEnterBackgroundBudget) }
+    let notes = HandlerNotes(of: self, method, on: ownLedger.page, isTearDown: phase != nil)
     let post = ownLedger.noteHandlers(notes) {
       // Where the active phase closes, no transition waits, and handlers of *will…* events must run before the change.
       bus.postMeasured(
-        event, from: subject, within: wider, for: scope, now: timing.now, awaits: awaits, pauses: phase != .active,
-        observer: notes)
+        event, from: subject, within: wider, for: scope, now: timing.now, awaits: phase != nil,
+        pauses: phase != .active, observer: notes)
     }
-    guard let post else { return }
+    guard let post, let phase, let deadline else { return }
     tearDown.keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))
   }
 

@@ -4,8 +4,8 @@ internal import Scheduling
 /// A post of a closing notification, for whose asynchronous handlers the application waits.
 struct PendingPost {
   let post: MeasuredPost
-  /// The phase that stays open until the handlers have ended; nil if no phase does.
-  let closes: LifecyclePhase?
+  /// The phase that stays open until the handlers have ended.
+  let closes: LifecyclePhase
   /// The time after which the handlers are late if no budget runs.
   let deadline: Duration
   let cause: LifecycleCause

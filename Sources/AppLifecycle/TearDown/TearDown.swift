@@ -306,7 +306,7 @@ extension TearDown {
   }
 
   private func hasPendingHandlers(within phase: LifecyclePhase) -> Bool {
-    pendingPosts.contains { $0.closes.map { phase.includes($0) } ?? false }
+    pendingPosts.contains { phase.includes($0.closes) }
   }
 
   private func hasEndingBodies(within phase: LifecyclePhase) -> Bool {

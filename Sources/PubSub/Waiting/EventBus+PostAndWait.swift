@@ -68,9 +68,9 @@ extension EventBus {
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let collector = ReportObserver()
     let post = MeasuredPost(
-      event, from: subject, on: self, by: context, now: deadlines.now, observer: collector,
+      of: E.self, from: subject, on: self, by: context, now: deadlines.now, observer: collector,
       until: budget.map { deadlines.instant(after: $0) }, on: deadlines)
-    if post.deliver() { await post.finish() }
+    if post.deliver(event) { await post.finish() }
     return collector.report(isRefused: post.isRefused)
   }
 }

@@ -11,7 +11,7 @@ extension Section {
     Section(
       name: "notification", title: "A notification of the life cycle to 100 owners, ns a post", rounds: scale.rounds,
       judgements: [
-        Judgement(row, "× \(Column.foundation)", .atMost, 1, aim: 0.6) {
+        Judgement(row, "× \(Column.foundation)", .atMost, 0.9, aim: 0.6) {
           $0.ratio(row, Column.ours, to: Column.foundation)
         }
       ]
