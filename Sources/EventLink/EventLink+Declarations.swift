@@ -12,6 +12,8 @@ extension EventLink {
     private(set) var filters: [String] = []
     private(set) var herald: Herald?
     private(set) var fleets: [Fleet] = []
+    /// What hears announcements.
+    private(set) var hearing: [LinkHub.Receiver] = []
 
     init(_ hub: LinkHub) { self.hub = hub }
 
@@ -114,10 +116,11 @@ extension EventLink {
       topics.append(herald.number)
       self.herald = herald
       if !filters.contains(topic) { filters.append(topic) }
-      hub.hearAnnouncements(on: filter) { [hub, weak herald] announcement, _, _ in
-        guard let announcement, let herald, herald.isOutdated(announcement) else { return }
-        herald.announceAgain(hub)
-      }
+      hearing.append(
+        LinkHub.hearing(on: filter) { [hub, weak herald] announcement, _, _ in
+          guard let announcement, let herald, herald.isOutdated(announcement) else { return }
+          herald.announceAgain(hub)
+        })
     }
 
     /// Follows the life cycles that are announced on the topics of a filter.
@@ -130,9 +133,10 @@ extension EventLink {
       guard let read = TopicFilter(filter) else { throw .notATopic(filter) }
       if !filters.contains(filter) { filters.append(filter) }
       fleets.append(fleet)
-      hub.hearAnnouncements(on: read) { [weak fleet] announcement, topic, bus in
-        fleet?.take(announcement, on: topic, bus)
-      }
+      hearing.append(
+        LinkHub.hearing(on: read) { [weak fleet] announcement, topic, bus in
+          fleet?.take(announcement, on: topic, bus)
+        })
     }
 
     private func check(_ type: any EventBus.Event.Type, _ topic: String) throws(LinkError) {

@@ -96,7 +96,7 @@ public final class EventLink: Sendable {
     try declare(&declarations)
     filters = declarations.filters + [LinkMachine.requestTopic(of: hub.origin)]
     (herald, fleets) = (declarations.herald, declarations.fleets)
-    let number = hub.add(self, carrying: declarations.topics)
+    let number = hub.add(self, carrying: declarations.topics, hearing: declarations.hearing)
     assigned.withLock { $0 = number }
     let following = [
       application.bus.subscribe(to: Application.StateDidChange.self, from: application, label: "EventLink") {

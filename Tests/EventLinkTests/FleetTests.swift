@@ -46,6 +46,25 @@ import Testing
     #expect(!watcher.system.application.isObserved && !till.system.application.isObserved)
   }
 
+  @Test func `hears nothing more once its link is gone`() async throws {
+    let (watcher, till) = (try watcher(), try member("till"))
+    for process in [watcher, till] { try await process.system.play("launch") }
+    let gone = Fleet()
+    do {
+      let link = try EventLink(of: watcher.system.application, to: broker.transport()) {
+        try $0.follow(gone, on: "shop/+")
+      }
+      try await link.open()
+      try await settle(watcher, till)
+      #expect(gone.members.count == 1)
+      await link.close()
+    }
+    try await till.system.play("quit")
+    try await settle(watcher, till)
+    #expect(fleet.members.map(\.state) == [.ended(status: 0)])
+    #expect(gone.members.map(\.state) == [.running(.active)])
+  }
+
   @Test func `shows a process that appears, leaves, is suspended, comes back and ends`() async throws {
     let (watcher, till) = (try watcher(), try member("till"))
     let changes = Changes(of: watcher)

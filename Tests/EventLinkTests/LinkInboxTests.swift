@@ -39,6 +39,22 @@ import Testing
     #expect(rest == nil && !inbox.isServed)
   }
 
+  @Test mutating func `takes the messages of one link, however many of another one wait (12)`() {
+    func message(_ link: LinkMachine.LinkID) -> LinkHub.Input {
+      let payload = [UInt8](repeating: 0, count: LinkMachine.longestPayload)
+      let message = LinkMessage(topic: "ticks", payload: payload, quality: .atMostOnce)
+      return .transport(.received(message), link, connection: 1)
+    }
+    let large = (0..<64).map { _ in inbox.append(message(1)) }
+    #expect(large.count { $0 } == 63)
+    let other = inbox.append(message(2))
+    #expect(other)
+    _ = inbox.next()
+    // There is room again.
+    let next = inbox.append(message(1))
+    #expect(next)
+  }
+
   /// The last announcement of a link that is closed must be sent before the connection ends.
   @Test mutating func `keeps the end of a link behind the posts before it, whatever is dropped (6, 13)`()
     async throws

@@ -62,12 +62,7 @@ extension `The machine of links` {
     arrives(1)
     arrives(3)
     #expect(outputs() == ["post 1", "send 1: requests request 1"])
-    for other in ["one", "another"] {
-      machine.receive(
-        LinkMessage(
-          topic: "ticks", payload: CloudEvent(id: "ticks#1", source: other, type: "Tick", number: 1).encoded(with: one),
-          quality: .atLeastOnce), isSticky: false, by: 1, at: now)
-    }
+    for origin in ["one", "another"] { arrives(1, from: origin) }
     #expect(outputs() == ["post 1", "post 1"])
     let head = CloudEvent(
       id: "ticks#head-7", source: "there", type: CloudEvent.Control.head.rawValue, number: 7)
@@ -76,6 +71,55 @@ extension `The machine of links` {
     #expect(machine.gaps.isEmpty && machine.heldBytes == 0)
     isTold(ofLoss: 8...9)
     #expect(outputs() == ["missed 2"])
+  }
+
+  @Test mutating func `asks once more for what is missing behind a gap, and then gives all up (4)`() {
+    connect()
+    for number in [1, 3, 5, 7, 9] { arrives(number) }
+    #expect(outputs() == ["post 1", "send 1: requests request 1"])
+    machine.timeDidPass(now + .seconds(30))
+    #expect(outputs() == ["missed 1", "post 3", "send 2: requests request 3"])
+    machine.timeDidPass(now + .seconds(60))
+    #expect(outputs() == ["missed 1", "post 5", "missed 1", "post 7", "missed 1", "post 9"])
+    #expect(machine.gaps.isEmpty && machine.heldBytes == 0 && machine.deadline == nil)
+  }
+
+  @Test mutating func `takes the loss of some for an answer (4)`() {
+    connect()
+    arrives(1)
+    arrives(5)
+    _ = outputs()
+    let event = CloudEvent(
+      id: CloudEvent.id(ofGap: 2...2, on: "ticks"), source: "there", type: CloudEvent.Control.gap.rawValue, number: 2)
+    machine.receive(
+      LinkMessage(topic: "ticks", payload: event.encoded(), quality: .atLeastOnce), isSticky: false, by: 1,
+      at: now + .seconds(29))
+    machine.timeDidPass(now + .seconds(58))
+    #expect(outputs() == ["missed 1"])
+    machine.timeDidPass(now + .seconds(59))
+    #expect(outputs() == ["missed 2", "post 5"])
+  }
+
+  /// A peer may send an announcement, which is sticky, on any topic that it may write.
+  @Test mutating func `waits for nothing where a sticky event has come meanwhile (4, 8)`() {
+    connect()
+    for number in [1, 3, 7] { arrives(number) }
+    arrives(4, type: Announcement.type)
+    #expect(outputs() == ["post 1", "send 1: requests request 1", "post 4"])
+    #expect(machine.gaps.isEmpty && machine.heldBytes == 0)
+    arrives(6)
+    isTold(ofLoss: 5...5)
+    #expect(outputs() == ["send 2: requests request 4", "missed 1", "post 6"])
+  }
+
+  @Test mutating func `keeps nothing of an origin that it has forgotten without a connection (12)`() {
+    machine.incoming = Recent(limit: 2)
+    connect()
+    for number in [1, 3] { arrives(number) }
+    machine.didDisconnect(1, 1, at: now)
+    for origin in ["one", "another"] { arrives(1, from: origin) }
+    machine.didConnect(1, 2, at: now)
+    #expect(machine.gaps.isEmpty && machine.heldBytes == 0)
   }
 
   @Test mutating func `says which events are lost (4)`() {

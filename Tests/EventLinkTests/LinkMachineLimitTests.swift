@@ -18,6 +18,54 @@ extension `The machine of links` {
     #expect(machine.latest.keys.isEmpty)
   }
 
+  /// One broker dies with what was in transit, and the other one goes on.
+  @Test mutating func `drops nothing of one link that is in transit because another one has sent it (4, 6)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(waiting: 2, kept: 0, inTransit: 2))
+    let topic = machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)
+    for link in 1...2 {
+      machine.addLink(link, carrying: [topic])
+      machine.didConnect(link, 1, at: now)
+      machine.didAcknowledge([0], by: link)
+    }
+    _ = outputs()
+    for number in 1...6 {
+      machine.send(.data(one), number: number, on: 0)
+      machine.didAcknowledge([UInt64(number)], by: 1)
+    }
+    #expect(outputs().count { $0 == "dropped 1" } == 2 && machine.waiting(on: 2) == 4)
+    machine.didDisconnect(2, 1, at: now)
+    machine.didConnect(2, 2, at: now)
+    var sent: [String] = []
+    for number: UInt64 in 3...8 {
+      sent += outputs()
+      machine.didAcknowledge([number], by: 2)
+    }
+    #expect(
+      sent.filter { $0.hasPrefix("send") } == [
+        "send 3: careful head 0", "send 4: careful 1", "send 5: careful 2", "send 6: careful gap 4",
+        "send 7: careful 5", "send 8: careful 6",
+      ])
+    #expect(machine.topics[0].kept.isEmpty)
+  }
+
+  /// A peer may say again and again that something is missing.
+  @Test mutating func `sends new events, however often it has to ask for others (4)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(inTransit: 1))
+    let topic = machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)
+    machine.addLink(1, carrying: [topic])
+    connect()
+    machine.send(.data(one), number: 1, on: topic)
+    for number in 1...20 { arrives(1, from: "origin\(number)", on: "ticks") }
+    for number in 1...20 { arrives(3, from: "origin\(number)", on: "ticks") }
+    var sent: [String] = []
+    for number: UInt64 in 0..<10 {
+      machine.didAcknowledge([number], by: 1)
+      sent += outputs().filter { $0.hasPrefix("send") }
+    }
+    #expect(sent.contains("send 5: careful 1"), "\(sent)")
+    #expect(sent.count { $0.hasSuffix("request 1") } == 9)
+  }
+
   /// A receiver may ask for the same events again and again.
   @Test mutating func `sends new events, however often a receiver asks for others (4)`() {
     connect()

@@ -35,6 +35,21 @@ extension `The machine of links` {
     #expect(outputs() == ["post 1", "post 2"])
   }
 
+  @Test mutating func `takes what another broker has, where the link that brought the latest is gone (8)`() {
+    connect()
+    stickyArrives(from: "there", 9)
+    stickyArrives(from: "elsewhere", 5)
+    #expect(outputs() == ["post 9", "post 5"])
+    machine.addLink(2, carrying: [2])
+    machine.didConnect(2, 1, at: now)
+    stickyArrives(from: "there", 9, by: 2)
+    // The first link may be ahead.
+    #expect(outputs().filter { $0.hasPrefix("post") } == [])
+    machine.removeLink(1, at: now)
+    stickyArrives(from: "there", 9, by: 2)
+    #expect(outputs() == ["post 9"])
+  }
+
   @Test mutating func `keeps its own sticky event if the broker had the removal before it (8, 9)`() {
     connect()
     send(.data(one), 2)

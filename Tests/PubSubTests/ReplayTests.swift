@@ -30,6 +30,23 @@ import Testing
     }
   }
 
+  /// A link to other processes drops what its bus has replaced.
+  @Test func `each handler sees the number of the change that its own event was`() {
+    struct Other: BusEvent, StickyEvent {}
+    let (bus, log) = (EventBus(), Log<Int>())
+    var subscriptions = [
+      bus.subscribe(to: LevelDidChange.self, priority: .high) { [bus] _ in
+        for _ in 0..<2 { bus.post(Other()) }
+        bus.post(Tick())
+      },
+      bus.subscribe(to: Tick.self) { _ in },
+    ]
+    subscriptions.append(bus.subscribe(to: LevelDidChange.self) { _ in log.add(EventBus.changeOfLatest) })
+    for level in 1...3 { bus.post(LevelDidChange(level: level)) }
+    withExtendedLifetime(subscriptions) {}
+    #expect(log.all == [1, 2, 3])
+  }
+
   @MainActor @Test func `Rule 15: sequences and handlers of main-actor events replay, too`() async {
     let bus = EventBus()
     bus.post(ModeDidChange(mode: "latest"))

@@ -174,8 +174,7 @@ typedef struct pubsub_record {
     void *_Nullable refusal;
     /// The depth from which posts are refused, because a post of this outermost post was refused; zero if none was.
     long ceiling;
-    /// The number (`TopicStore.changes`) of the event of the latest post on the general path whose handlers are called, 0 if its type
-    /// is not sticky; valid until a handler posts.
+    /// The number (`TopicStore.changes`) of the event of the innermost post on the general path, 0 if its type is not sticky.
     long change;
     long padding[2];  // so that the frames begin on a cache line
     /// The first word of the first frame is NULL exactly while the thread has no post under way.

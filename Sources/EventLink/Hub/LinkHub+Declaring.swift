@@ -15,11 +15,13 @@ extension LinkHub {
     if !isKnown { throw .twoTypes(topic: text) }
   }
 
-  /// Adds a link and what it carries.
-  func add(_ link: EventLink, carrying topics: [LinkMachine.TopicID]) -> LinkMachine.LinkID {
+  /// Adds a link, what it carries, and what hears announcements as long as it exists.
+  func add(
+    _ link: EventLink, carrying topics: [LinkMachine.TopicID], hearing receivers: [Receiver]
+  ) -> LinkMachine.LinkID {
     let number = declarations.withLock { declarations in
       declarations.nextLink += 1
-      declarations.links[declarations.nextLink] = WeakLink(link)
+      declarations.links[declarations.nextLink] = WeakLink(link, receivers)
       return declarations.nextLink
     }
     machine.withLock { $0.addLink(number, carrying: topics) }
@@ -144,25 +146,25 @@ extension LinkHub {
     }
   }
 
-  /// Adds what takes the announcements on the topics of a filter; nil stands for the empty one, which removes.
-  func hearAnnouncements(
+  /// Makes what takes the announcements on the topics of a filter; nil stands for the empty one, which removes.
+  static func hearing(
     on filter: TopicFilter, _ take: @escaping @Sendable @MainActor (Announcement?, String, EventBus) -> Void
-  ) {
-    let receiver = Receiver(
+  ) -> Receiver {
+    Receiver(
       filter: filter, type: nil, name: Announcement.type, isSticky: false,
       post: { bus, payload, topic throws(LinkFormatError) in
         let announcement = try CloudEvent.data(of: payload, as: Announcement.self)
         return { await take(announcement, topic, bus) }
       }, removeLatest: { bus, topic in { await take(nil, topic, bus) } })
-    declarations.withLock { $0.receivers.append(receiver) }
   }
 
-  /// The receivers of a topic, one for each type.
+  /// The receivers of a topic, one for each type, and those of announcements.
   func receivers(of topic: String) -> [Receiver] {
     declarations.withLock { declarations in
       if let known = declarations.receiversOfTopics[topic] { return known }
       var types: Set<ObjectIdentifier> = []
-      let receivers = declarations.receivers.filter { receiver in
+      let hearing = declarations.links.sorted { $0.key < $1.key }.flatMap(\.value.receivers)
+      let receivers = (declarations.receivers + hearing).filter { receiver in
         receiver.filter.matches(topic) && (receiver.type.map { types.insert($0).inserted } ?? true)
       }
       guard topic.utf8.count <= TopicFilter.longest else { return receivers }

@@ -12,8 +12,8 @@ extension LinkHub {
     private(set) var inputs = Fifo<(input: Input, posts: Int)>()
     /// The number of posts that have been taken out.
     private(set) var settledPosts = 0
-    /// The bytes of the messages in `inputs`.
-    private var bytes = 0
+    /// The bytes of the messages in `inputs`, of each link that has some.
+    private var bytes: [LinkMachine.LinkID: Int] = [:]
     /// What waits of each topic, and its numbers.
     var numbers: [Numbers] = []
     /// How many posts of each topic were dropped, because they came faster than they were encoded.
@@ -50,12 +50,20 @@ extension LinkHub {
       return numbers[topic].posts.popFirst()
     }
 
-    /// Adds an input; returns false if too many bytes of messages wait to be posted.
+    /// Adds an input; returns false if too many bytes of messages of its link wait to be posted.
     mutating func append(_ input: Input) -> Bool {
-      guard bytes + input.bytes <= 64 << 20 else { return false }
-      bytes += input.bytes
+      guard count(input, by: 1) else { return false }
       inputs.append((input, settledPosts + order.count))
       return true
+    }
+
+    /// Adds the bytes of a message to those of its link, or takes them away; returns false, and adds nothing, if they are too many.
+    private mutating func count(_ input: Input, by sign: Int) -> Bool {
+      guard case .transport(.received(let message), let link, _) = input else { return true }
+      let size = message.payload.count + message.topic.utf8.count + 64
+      let sum = bytes[link, default: 0] + sign * size
+      if sum <= 64 << 20 { bytes[link] = sum == 0 ? nil : sum }
+      return sum <= 64 << 20
     }
 
     /// Returns whether the caller must have the inbox served, which it is from now on.
@@ -69,7 +77,7 @@ extension LinkHub {
       var work = Work()
       while work.inputs.count < Work.most, let first = inputs.first, !first.input.isEnd || first.posts <= settledPosts {
         inputs.popFirst()
-        bytes -= first.input.bytes
+        _ = count(first.input, by: -1)
         work.inputs.append(first.input)
       }
       while work.posts.count < Work.most, let topic = order.popFirst(), let post = numbers[topic].posts.popFirst() {
@@ -151,12 +159,4 @@ extension LinkHub {
   }
 
   func next() -> Work? { inbox.withLock { $0.next() } }
-}
-
-extension LinkHub.Input {
-  /// The bytes of a message.
-  fileprivate var bytes: Int {
-    guard case .transport(.received(let message), _, _) = self else { return 0 }
-    return message.payload.count + message.topic.utf8.count + 64
-  }
 }

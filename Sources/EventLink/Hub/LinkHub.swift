@@ -53,15 +53,17 @@ final class LinkHub: Sendable {
     /// The receivers of topics that have been looked up; peers choose the topics, so it is emptied when it is full.
     var receiversOfTopics: [String: [Receiver]] = [:]
     var subscriptions: [EventBus.Subscription] = []
-    var links: [LinkMachine.LinkID: WeakLink] = [:]
+    var links: [LinkMachine.LinkID: WeakLink] = [:] { didSet { receiversOfTopics = [:] } }
     var nextLink = 0
   }
 
   /// An object, as a copy of a weak reference takes longer than one of a strong reference.
   final class WeakLink: Sendable {
     weak let link: EventLink?
+    /// What hears announcements for it.
+    let receivers: [Receiver]
 
-    init(_ link: EventLink) { self.link = link }
+    init(_ link: EventLink, _ receivers: [Receiver]) { (self.link, self.receivers) = (link, receivers) }
   }
 
   let bus: EventBus

@@ -126,8 +126,8 @@ extension LinkMachine {
 
   /// Whether an event that was posted before, or a removal, is what the bus must have as the latest of a sticky topic again.
   ///
-  /// It is, if the link has brought what the bus has: the broker's order decides. If not, the link may only be behind: behind another
-  /// link of the bus, or behind an own event that its broker will have later.
+  /// It is, if the link has brought what the bus has, or those that have are gone: the broker's order decides. If not, the link may only
+  /// be behind: behind another link of the bus, or behind an own event that its broker will have later.
   ///
   /// - Parameters:
   ///   - event: the event; nil for a removal.
@@ -137,7 +137,8 @@ extension LinkMachine {
   private mutating func isLatestAgain(_ event: CloudEvent?, on topic: String, by link: LinkID) -> Bool {
     guard var present = latest[topic] else { return false }
     let isAnother = present.event != event
-    guard !isAnother || present.links.contains(link) else { return false }
+    let isOfNone = !present.links.isEmpty && present.links.allSatisfy { links[$0] == nil }
+    guard !isAnother || present.links.contains(link) || isOfNone else { return false }
     if isAnother { present = LatestEvent(event: event, links: []) }
     present.links.insert(link)
     latest[topic] = present
@@ -206,6 +207,8 @@ extension LinkMachine {
     if gaps[key] != nil, number == topic.last + 1 { didAnswer(&topic, key, at: now) }
     // What a sticky type leaves out has been replaced. Of any other type it is missed, also if no more can be held back.
     if isSticky {
+      // Of a topic that is sticky now, nothing is waited for.
+      endGap(key)
       topic.last = number - 1
       latest[key.topic] = LatestEvent(event: event, links: [link])
     } else {
@@ -331,6 +334,7 @@ extension LinkMachine {
 
   /// Asks every origin for what it has sent since, because the connection was made again.
   mutating func askEveryOrigin(by link: LinkID, at now: Duration) {
+    for key in gaps.keys where incoming[key] == nil { endGap(key) }
     for key in incoming.keys.sorted() {
       guard let topic = incoming[key], topic.isCareful else { continue }
       // Another link may have asked, and wait for the answer.
@@ -368,7 +372,7 @@ extension LinkMachine {
   ) {
     guard var topic = incoming[key] else { return }
     topic.known = max(topic.known, number)
-    topic.answers = true
+    didAnswer(&topic, key, at: now)
     if first > topic.last + 1, first <= number, topic.isCareful, mayWait(for: key),
       gaps[key]?.lost.count ?? 0 < limits.held
     {
@@ -385,28 +389,27 @@ extension LinkMachine {
 
   /// Gives up what has not come in time.
   mutating func timeDidPass(_ now: Duration) {
-    for key in gaps.keys.sorted() {
+    let due = gaps.filter { incoming[$0.key] == nil || $0.value.deadline.map { $0 <= now } ?? false }
+    for (key, gap) in due.sorted(by: { $0.key < $1.key }) {
       guard var topic = incoming[key] else {
         // The topic was forgotten.
         endGap(key)
         continue
       }
-      guard let gap = gaps[key], let end = gap.deadline, end <= now else { continue }
-      if gap.hasForgotten, topic.answers, let link = gap.link {
-        // What was dropped may have been sent too late for the answer that it got. If this one fails, it is given up.
-        topic.answers = false
-        gaps[key]?.hasForgotten = false
-        gaps[key]?.deadline = now + limits.patience
-        incoming[key] = topic
-        request(key, by: link)
-        continue
-      }
+      // What has been missed or dropped since may have been sent too late for the answer that it got. So the origin is asked once more,
+      // and if it does not answer that, all is given up.
+      let asksAgain = topic.answers
       topic.answers = false
-      // The first event that came early shows how far the gap reaches.
-      skip(upTo: (gap.held.keys.min() ?? topic.known + 1) - 1, &topic, key)
-      postHeld(&topic, key)
-      if gaps[key] != nil { gaps[key]?.deadline = now + limits.patience }
+      if !asksAgain || !gap.hasForgotten {
+        // The first event that came early shows how far the first gap reaches.
+        skip(upTo: asksAgain ? (gap.held.keys.min() ?? topic.known + 1) - 1 : topic.known, &topic, key)
+        postHeld(&topic, key)
+      }
       incoming[key] = topic
+      guard gaps[key] != nil else { continue }
+      gaps[key]?.hasForgotten = false
+      gaps[key]?.deadline = now + limits.patience
+      if let link = gap.link { request(key, by: link) }
     }
     deadline = gaps.values.compactMap(\.deadline).min()
   }

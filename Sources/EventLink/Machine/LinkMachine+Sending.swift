@@ -126,20 +126,22 @@ extension LinkMachine {
       topics[topic].kept.popFirst()
     }
     // What was dropped may stand behind events that are in transit.
-    while topics[topic].kept.count > mostWaiting(of: topic) + limits.inTransit {
-      topics[topic].kept.remove(at: firstDropped(of: topic) ?? 0)
+    while topics[topic].kept.count > mostWaiting(of: topic) + limits.inTransit, let place = firstSettled(of: topic) {
+      topics[topic].kept.remove(at: place)
     }
   }
 
-  /// The place of the first event that each link of the topic has dropped; nil if there is none.
-  private func firstDropped(of topic: TopicID) -> Int? {
-    let dropped = links.values.compactMap { $0.progress[topic]?.dropped }
-    for range in dropped.first ?? [] {
-      guard let place = topics[topic].places(after: range.lowerBound - 1).first else { continue }
+  /// The place of the first event that no link of the topic owes, one having sent it where another has dropped it; nil if there is none.
+  private func firstSettled(of topic: TopicID) -> Int? {
+    let all = links.values.compactMap { $0.progress[topic] }
+    let isCareful = topics[topic].quality == .atLeastOnce
+    return (0..<topics[topic].kept.count).first { place in
       let number = topics[topic].kept[place].number
-      if dropped.allSatisfy({ $0.contains { $0.contains(number) } }) { return place }
+      return all.allSatisfy { progress in
+        number <= (isCareful ? progress.acknowledged : progress.sent)
+          || progress.dropped.contains { $0.contains(number) }
+      }
     }
-    return nil
   }
 
   /// The number of events for which a link owes something, those of sticky types aside.
@@ -169,6 +171,8 @@ extension LinkMachine {
   /// A link's connection has been made, and its subscriptions are confirmed.
   mutating func didConnect(_ link: LinkID, _ connection: Int, at now: Duration) {
     guard var lane = links[link] else { return }
+    // If the end of the connection before is told later, it is nothing to this one.
+    if lane.goals.take() != nil { outputs.append(.idle(link, connection: lane.connection)) }
     (lane.isUp, lane.isEnding, lane.connection) = (true, false, connection)
     (lane.inTransit, lane.heads, lane.queue) = (Fifo(), Fifo(), Fifo())
     (lane.requests, lane.isToBeAsked) = (Fifo(), [])
@@ -274,18 +278,20 @@ extension LinkMachine {
 
   private mutating func pump(_ link: LinkID, _ lane: inout Lane) {
     while lane.isUp, !lane.isEnding, lane.inTransit.count < limits.inTransit {
+      let servesOthers = lane.servedInRow < Lane.mostServedInRow || lane.queue.isEmpty
       if let message = lane.heads.popFirst() {
         transfer(message, event: 0, on: nil, by: link, &lane)
-      } else if let key = lane.requests.popFirst() {
+      } else if servesOthers, lane.servedInRow == 0 || lane.resendQueue.isEmpty, let key = lane.requests.popFirst() {
+        lane.servedInRow += 1
         lane.isToBeAsked.remove(key)
         // If the topic was forgotten meanwhile, nothing of it is missed.
         guard let number = incoming[key]?.last else { continue }
         transfer(request(key, after: number), event: 0, on: nil, by: link, &lane)
-      } else if lane.resentInRow < Lane.mostResentInRow || lane.queue.isEmpty, let topic = lane.resendQueue.popFirst() {
-        lane.resentInRow += 1
+      } else if servesOthers, let topic = lane.resendQueue.popFirst() {
+        lane.servedInRow += 1
         sendAgain(topic, by: link, &lane)
       } else if let topic = lane.queue.popFirst() {
-        lane.resentInRow = 0
+        lane.servedInRow = 0
         lane.changeProgress(of: topic) { $0.isQueued = false }
         sendNext(of: topic, by: link, &lane)
         enqueue(topic, &lane)

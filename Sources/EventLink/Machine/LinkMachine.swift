@@ -114,12 +114,12 @@ struct Lane: Sendable {
   var resends: [LinkMachine.TopicID: Resend] = [:]
   /// The topics in `resends`, in the order of the next messages.
   var resendQueue = Fifo<LinkMachine.TopicID>()
-  /// The messages that were sent again since the last new event.
-  var resentInRow = 0
+  /// The messages about events of before, for others or of others, since the last new event: what is sent again, and requests.
+  var servedInRow = 0
   /// The most of them while new events wait.
   ///
-  /// Receivers may ask again and again, so new events have turns; they hold those back, so the turns are few.
-  static let mostResentInRow = 4
+  /// Others may ask, or let this link ask, again and again, so new events have turns; receivers hold those back, so the turns are few.
+  static let mostServedInRow = 4
   /// How far each topic must come before the link may end; nil if its end is not awaited.
   var goals: [LinkMachine.TopicID: Int]?
 

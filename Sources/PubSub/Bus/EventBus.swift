@@ -170,7 +170,7 @@ extension EventBus {
   /// The number of posts under way on this thread, on all buses, nested ones included.
   package static var depthOfPosts: Int { pubsub_depth(pubsub_record_of_thread()) }
 
-  /// The number that `TopicStore.changes` gave to the sticky event of the post under way; valid until a handler posts.
+  /// The number that `TopicStore.changes` gave to the sticky event of the post under way on this thread.
   package static var changeOfLatest: Int { pubsub_record_of_thread().pointee.change }
 
   /// Removes the latest event of a sticky type; returns the number of this change (`TopicStore.changes`).

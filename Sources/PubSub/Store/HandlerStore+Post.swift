@@ -9,6 +9,8 @@ struct PostUnderWay {
   let frame: UnsafeMutablePointer<pubsub_frame>
   private let record: UnsafeMutablePointer<pubsub_record>
   private let depth: Int
+  /// The number of the change for the post in which this one is nested.
+  private let outerChange: Int
   /// The blocks of the post's subject and of the wider subject to which it belongs.
   private(set) var subjects: (HandlerBlock?, HandlerBlock?)
   /// The identifier of the first subscription that does not see the post.
@@ -30,6 +32,7 @@ struct PostUnderWay {
     // A subscription that is made from now on has this identifier or a higher one.
     self.firstUnseen = firstUnseen ?? store.core.nextID
     record = pubsub_record_of_thread()
+    (outerChange, record.pointee.change) = (record.pointee.change, change)
     depth = pubsub_depth(record)
     frame = pubsub_enter(record, depth, topic, Posting.address(of: subject), /* reads: */ true)
     handlerCount = frame.pointee.block.map(pubsub_end) ?? 0
@@ -57,12 +60,11 @@ struct PostUnderWay {
     for slot in 0..<3 where slots[slot] != nil { pubsub_move_on(frame, slots + slot) }
   }
 
-  /// Stores ``change`` for `EventBus.changeOfLatest`; call this after the receivers are woken, as that may run code that posts,
-  /// and overwrites it.
-  func beginCalls() { record.pointee.change = change }
-
   /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
-  func end() { pubsub_leave(record, depth) }
+  func end() {
+    record.pointee.change = outerChange
+    pubsub_leave(record, depth)
+  }
 }
 
 extension HandlerStore {
@@ -98,7 +100,6 @@ extension HandlerStore {
       var walk = DeliveryWalk(post)
       Posting.withoutSubject { while let place = walk.next() { place.receiver?.wake() } }
     }
-    post.beginCalls()
     let isReceived = call(event, post, hadReceivers: hadReceivers) || held.contains(.isTaken)
     whenOver?()
     post.end()

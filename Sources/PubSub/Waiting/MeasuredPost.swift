@@ -151,7 +151,6 @@ extension MeasuredPost {
       }
 
       let post = PostUnderWay(on: store, from: subject, within: wider, before: firstUnseen, change: change)
-      post.beginCalls()
       var walk = DeliveryWalk(post, from: position)
       if let lastPriority { walk.skip(through: lastPriority) }
       observer.handlersFollow(walk.remaining)
