@@ -25,22 +25,7 @@ extension EventLink {
     ///   - quality: how carefully they are carried.
     ///   - coding: how their data is written; nil for JSON. Of two declarations of a topic the first one's counts.
     /// - Throws: ``LinkError/notATopic(_:)``, ``LinkError/twoTypes(topic:)`` or ``LinkError/twoQualities(topic:)``.
-    public mutating func share<E: BusEvent & Codable>(
-      _ type: E.Type, as topic: String, quality: LinkQuality = .atMostOnce, coding: Coding<E>? = nil
-    ) throws(LinkError) {
-      try send(type, as: topic, quality: quality, coding: coding)
-      try receive(type, as: topic, coding: coding)
-    }
-
-    /// Sends main-actor events, and posts those of other processes.
-    ///
-    /// - Parameters:
-    ///   - type: the events.
-    ///   - topic: the topic.
-    ///   - quality: how carefully they are carried.
-    ///   - coding: how their data is written; nil for JSON. Of two declarations of a topic the first one's counts.
-    /// - Throws: ``LinkError/notATopic(_:)``, ``LinkError/twoTypes(topic:)`` or ``LinkError/twoQualities(topic:)``.
-    public mutating func share<E: MainActorEvent & Codable>(
+    public mutating func share<E: EventBus.Event & Codable>(
       _ type: E.Type, as topic: String, quality: LinkQuality = .atMostOnce, coding: Coding<E>? = nil
     ) throws(LinkError) {
       try send(type, as: topic, quality: quality, coding: coding)
@@ -55,32 +40,11 @@ extension EventLink {
     ///   - quality: how carefully they are carried.
     ///   - coding: how their data is written; nil for JSON. Of two declarations of a topic the first one's counts.
     /// - Throws: ``LinkError/notATopic(_:)``, ``LinkError/twoTypes(topic:)`` or ``LinkError/twoQualities(topic:)``.
-    public mutating func send<E: BusEvent & Encodable>(
+    public mutating func send<E: EventBus.Event & Encodable>(
       _ type: E.Type, as topic: String, quality: LinkQuality = .atMostOnce, coding: Coding<E>? = nil
     ) throws(LinkError) {
       try check(type, topic)
-      topics.append(
-        try hub.send(type, as: topic, quality: quality, coding: coding) {
-          $0.subscribe(to: E.self, priority: .beforeAll(of: E.self), label: "EventLink", $1)
-        })
-    }
-
-    /// Sends the main-actor events that this process posts; the broker keeps the latest one of a sticky type.
-    ///
-    /// - Parameters:
-    ///   - type: the events.
-    ///   - topic: the topic.
-    ///   - quality: how carefully they are carried.
-    ///   - coding: how their data is written; nil for JSON. Of two declarations of a topic the first one's counts.
-    /// - Throws: ``LinkError/notATopic(_:)``, ``LinkError/twoTypes(topic:)`` or ``LinkError/twoQualities(topic:)``.
-    public mutating func send<E: MainActorEvent & Encodable>(
-      _ type: E.Type, as topic: String, quality: LinkQuality = .atMostOnce, coding: Coding<E>? = nil
-    ) throws(LinkError) {
-      try check(type, topic)
-      topics.append(
-        try hub.send(type, as: topic, quality: quality, coding: coding) { bus, handler in
-          bus.subscribe(to: E.self, priority: .beforeAll(of: E.self), label: "EventLink") { handler($0) }
-        })
+      topics.append(try hub.send(type, as: topic, quality: quality, coding: coding))
     }
 
     /// Posts the events of other processes, those of a main-actor type on the main actor.
@@ -143,13 +107,5 @@ extension EventLink {
       guard TopicFilter(topic)?.isTopic == true else { throw .notATopic(topic) }
       try hub.declare(type, on: topic)
     }
-  }
-}
-
-extension EventBus.Priority {
-  /// The priority whose handlers are called first: a handler that posts once more must not come before the link has numbered
-  /// the event.
-  fileprivate static func beforeAll(of type: any EventBus.Event.Type) -> Self {
-    Self(rawValue: type.isReversed ? .min : .max)
   }
 }

@@ -46,15 +46,16 @@ extension LinkHub {
 
   /// Adds a topic on which events are sent; the bus has one subscription for all its links.
   func send<E: EventBus.Event & Encodable>(
-    _ type: E.Type, as topic: String, quality: LinkQuality, coding: EventLink.Coding<E>?,
-    _ subscribe: (EventBus, @escaping @Sendable (E) -> Void) -> EventBus.Subscription
+    _ type: E.Type, as topic: String, quality: LinkQuality, coding: EventLink.Coding<E>?
   ) throws(LinkError) -> LinkMachine.TopicID {
     let isSticky = type is any StickyEvent.Type
     let (number, isNew, known) = addTopic(topic, type.name.rawValue, quality, isSticky, coding?.mediaType)
     guard known == quality else { throw .twoQualities(topic: topic) }
     guard isNew else { return number }
     let encode = CloudEvent.encoder(coding)
-    let subscription = subscribe(bus) { [self] event in
+    // The handlers of this priority are called first: one that posts once more must not come before the link has numbered the event.
+    let first = EventBus.Priority(rawValue: type.isReversed ? .min : .max)
+    let subscription = bus.subscribe(toEither: type, priority: first, label: "EventLink") { [self] event in
       guard !LinkPassage.isUnderWay(on: bus) else { return }
       post(on: number, change: isSticky ? EventBus.changeOfLatest : nil) { try encode(event) }
     }

@@ -87,12 +87,12 @@ extension NotificationCenterBridge {
     link { link in
       forEachLifecycleEvent { if $0 != Application.DidEnterBackground.self { post($0, link) } }
       post(Application.DidEnterBackground.self, .normal, link) { event in
-        event.application.didTellObserversOfBackground()
+        MainActor.assumeIsolated { event.application.didTellObserversOfBackground() }
         return event
       }
       guard servicesEnterBackground else { return }
       post(Application.WillEndUnseen.self, .normal, link) { event in
-        event.application.didTellObserversOfBackground()
+        MainActor.assumeIsolated { event.application.didTellObserversOfBackground() }
         return Application.DidEnterBackground(application: event.application, transition: event.transition)
       }
     }
@@ -109,14 +109,14 @@ extension NotificationCenterBridge {
     link { link in forEachLifecycleEvent { receive($0, link) } }
   }
 
-  private func forEachLifecycleEvent(_ body: (any (NotificationConvertible & MainActorEvent).Type) -> Void) {
+  private func forEachLifecycleEvent(_ body: (any NotificationConvertible.Type) -> Void) {
     // A test checks that each of these events conforms.
     for event in ApplicationCallback.allCases.map(\.event) + SceneCallback.allCases.map(\.event) {
-      if let event = event as? any (NotificationConvertible & MainActorEvent).Type { body(event) }
+      if let event = event as? any NotificationConvertible.Type { body(event) }
     }
   }
 
-  private func post<E: NotificationConvertible & MainActorEvent>(_ type: E.Type, _ link: NotificationLink) {
+  private func post<E: NotificationConvertible>(_ type: E.Type, _ link: NotificationLink) {
     post(type, .normal, link) { $0 }
   }
 }

@@ -60,42 +60,19 @@ extension NotificationCenterBridge {
   ///   - type: the events.
   ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
-  public func post<E: NotificationConvertible & BusEvent>(
-    _ type: E.Type, priority: EventBus.Priority = .normal
-  ) -> NotificationLink {
-    link { post(type, priority, $0) }
-  }
-
-  /// Posts the main-actor events of a type as notifications, on the main thread.
-  ///
-  /// - Parameters:
-  ///   - type: the events.
-  ///   - priority: the priority of the bridge among the handlers of the bus.
-  /// - Returns: the link, which lasts while it is kept.
-  public func post<E: NotificationConvertible & MainActorEvent>(
+  public func post<E: NotificationConvertible>(
     _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
     link { link in post(type, priority, link) { $0 } }
   }
 
-  private func post<E: NotificationConvertible & BusEvent>(
-    _: E.Type, _ priority: EventBus.Priority, _ link: NotificationLink
+  /// Posts events of a type as the notifications of the events to which they are converted.
+  func post<E: EventBus.Event, Posted: NotificationConvertible>(
+    _: E.Type, _ priority: EventBus.Priority, _ link: NotificationLink, as convert: @escaping @Sendable (E) -> Posted
   ) {
     let passer = Passer(center, bus)
     link.keep(
-      bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event in
-        passer.pass(event, from: EventBus.subjectOfPost)
-      })
-  }
-
-  /// Posts main-actor events of a type as the notifications of the events to which they are converted.
-  func post<E: MainActorEvent, Posted: NotificationConvertible>(
-    _: E.Type, _ priority: EventBus.Priority, _ link: NotificationLink,
-    as convert: @escaping @MainActor @Sendable (E) -> Posted
-  ) {
-    let passer = Passer(center, bus)
-    link.keep(
-      bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event in
+      bus.subscribe(toEither: E.self, priority: priority, label: "NotificationCenterBridge") { event in
         passer.pass(convert(event), from: EventBus.subjectOfPost)
       })
   }
@@ -142,17 +119,9 @@ extension NotificationCenterBridge {
   ///
   /// If a notification cannot be converted, the bridge posts a ``NotificationBridgeFailure``.
   ///
-  /// - Parameter type: the events.
-  /// - Returns: the link, which lasts while it is kept.
-  public func receive<E: NotificationConvertible & BusEvent>(_ type: E.Type) -> NotificationLink {
-    link { receive(type, $0) }
-  }
-
-  /// Posts notifications as the main-actor events of a type.
-  ///
-  /// If a notification is posted off the main thread, the bridge posts a ``NotificationBridgeFailure``. Its event is
-  /// posted as soon as the main actor is free, after the events that already wait for it. If the link is released before
-  /// that, the event is lost.
+  /// If a notification of a main-actor event is posted off the main thread, the bridge posts a ``NotificationBridgeFailure``, too.
+  /// Its event is posted as soon as the main actor is free, after the events that already wait for it. If the link is released
+  /// before that, the event is lost.
   ///
   /// An object may post such a notification in its deinitializer. Then the event that follows has no subject. If its
   /// ``NotificationConvertible/notificationObject`` is that object, no event follows. On Apple's systems, instances of
@@ -160,15 +129,12 @@ extension NotificationCenterBridge {
   ///
   /// - Parameter type: the events.
   /// - Returns: the link, which lasts while it is kept.
-  public func receive<E: NotificationConvertible & MainActorEvent>(_ type: E.Type) -> NotificationLink {
-    link { receive(type, $0) }
-  }
+  public func receive<E: NotificationConvertible>(_ type: E.Type) -> NotificationLink { link { receive(type, $0) } }
 
-  private func receive<E: NotificationConvertible & BusEvent>(_: E.Type, _ link: NotificationLink) {
-    observe(E.self, link) { Passage.post($0, from: $1, on: $2, having: $3) }
-  }
-
-  func receive<E: NotificationConvertible & MainActorEvent>(_: E.Type, _ link: NotificationLink) {
+  func receive<E: NotificationConvertible>(_: E.Type, _ link: NotificationLink) {
+    guard E.self is any MainActorEvent.Type else {
+      return observe(E.self, link) { Passage.post($0, from: $1, on: $2, having: $3) }
+    }
     @Sendable func post(
       _ event: E, _ subject: (any AnyObject & Sendable)?, _ bus: EventBus, _ passed: [ObjectIdentifier]
     ) {
@@ -244,22 +210,7 @@ extension NotificationCenterBridge {
   ///   - type: the events.
   ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
-  public func exchange<E: NotificationConvertible & BusEvent>(
-    _ type: E.Type, priority: EventBus.Priority = .normal
-  ) -> NotificationLink {
-    link { link in
-      post(type, priority, link)
-      receive(type, link)
-    }
-  }
-
-  /// Posts the main-actor events of a type as notifications, and notifications of their name as events.
-  ///
-  /// - Parameters:
-  ///   - type: the events.
-  ///   - priority: the priority of the bridge among the handlers of the bus.
-  /// - Returns: the link, which lasts while it is kept.
-  public func exchange<E: NotificationConvertible & MainActorEvent>(
+  public func exchange<E: NotificationConvertible>(
     _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
     link { link in

@@ -18,6 +18,14 @@ extension EventBus {
     return Subscription(registration)
   }
 
+  /// Subscribes a handler of events of either kind, which is called where they are posted, before the post returns.
+  package func subscribe<E: Event>(
+    toEither type: E.Type, priority: Priority, label: String, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (E) throws -> Void
+  ) -> Subscription {
+    register(type, from: nil, priority, label, fileID, line, once: nil, .of(handler))
+  }
+
   func register<E: Event>(
     _ type: E.Type, once first: FirstCall?, _ owned: (registration: Registration, handler: pubsub_handler)
   ) -> OwnedSubscription {
