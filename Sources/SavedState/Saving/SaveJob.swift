@@ -36,8 +36,10 @@ final class SaveJob: Sendable {
   struct Result: Sendable {
     var contents: SavedContents
     var unencoded: [(name: StateDocument.Name, reason: String)] = []
-    /// The new names of those of the delayed ones that are dealt with; nil for one that is not there any more.
-    var setAside: [String?] = []
+    /// What must still be set aside.
+    var delayed: [DelayedSetAside]
+    /// What was set aside, by its new name.
+    var setAside: [(path: String, reason: String)] = []
     var hasCheckedPrevious: Bool
     var failure: SavedStateError?
   }
@@ -59,13 +61,13 @@ final class SaveJob: Sendable {
 
 extension SaveJob.Work {
   fileprivate func perform() -> SaveJob.Result {
-    var result = SaveJob.Result(contents: contents, hasCheckedPrevious: hasCheckedPrevious)
+    var result = SaveJob.Result(contents: contents, delayed: delayed, hasCheckedPrevious: hasCheckedPrevious)
     do {
       try save(&result)
     } catch let error as StateStorageError {
       result.failure = .notWritten(path: error.place, reason: error.reason)
     } catch StateDocument.Problem.foreign(let reason) {
-      result.failure = .notKept(reason: "the generation before: \(reason)")
+      result.failure = .notKept(reason: reason)
     } catch {
       result.failure = .notWritten(path: "saved-state", reason: String(describing: error))
     }
@@ -86,24 +88,37 @@ extension SaveJob.Work {
     }
     guard isChanged else { return }
     for delayed in delayed {
-      var isThere = true
-      // What cannot be read is there.
-      do { isThere = try storage.read(delayed.generation) != nil } catch {}
-      result.setAside.append(isThere ? try storage.setAside(delayed.generation, as: delayed.kind) : nil)
+      if try look(at: delayed.generation).isThere { try setAside(delayed, &result) }
+      result.delayed.removeFirst()
     }
-    if !result.hasCheckedPrevious { try checkPrevious() }
+    if !result.hasCheckedPrevious, let error = try look(at: .previous).error {
+      let kind: SetAsideReason = error.kind == .damaged ? .damaged : .unread
+      try setAside(DelayedSetAside(generation: .previous, kind: kind, reason: error.reason), &result)
+    }
     result.hasCheckedPrevious = true
     try storage.replace(with: try result.contents.document(of: program).encoded())
   }
 
-  /// Throws if the generation before, which a save replaces, is another program's or a newer version's.
-  private func checkPrevious() throws {
+  /// Looks at a generation, which is to be renamed or replaced; throws if it is another program's or a newer version's.
+  ///
+  /// - Returns: whether there is one, and why its bytes, which may be anybody's, cannot be had; nil if they can.
+  private func look(at generation: StateGeneration) throws -> (isThere: Bool, error: StateStorageError?) {
     do {
-      if let bytes = try storage.read(.previous) { _ = try StateDocument(bytes, of: program) }
+      guard let bytes = try storage.read(generation) else { return (false, nil) }
+      _ = try StateDocument(bytes, of: program)
     } catch StateDocument.Problem.foreign(let reason) {
-      throw StateDocument.Problem.foreign(reason)
+      throw StateDocument.Problem.foreign(generation == .previous ? "the generation before: \(reason)" : reason)
+    } catch let error as StateStorageError {
+      if error.kind == .foreign { throw error }
+      return (true, error)
     } catch {
-      // Damaged, or not to be read: the present state takes its place.
+      // Damaged: whoever wrote it cannot use it any more.
     }
+    return (true, nil)
+  }
+
+  private func setAside(_ delayed: DelayedSetAside, _ result: inout SaveJob.Result) throws {
+    let path = try storage.setAside(delayed.generation, as: delayed.kind)
+    result.setAside.append((path, delayed.reason))
   }
 }

@@ -201,11 +201,9 @@ import Scheduling
     let result = job.perform()
     running = nil
     settle(result)
-    let setAside = zip(state.delayed, result.setAside)
-    state.delayed.removeFirst(result.setAside.count)
-    state.hasCheckedPrevious = result.hasCheckedPrevious
+    (state.delayed, state.hasCheckedPrevious) = (result.delayed, result.hasCheckedPrevious)
     // The reports run the program's code, which may begin another save.
-    for case (let delayed, let path?) in setAside { state.report(.setAside(path: path, reason: delayed.reason)) }
+    for aside in result.setAside { state.report(.setAside(path: aside.path, reason: aside.reason)) }
     let unencoded = result.unencoded.map { SavedStateError.notEncoded(key: $0.name.key, reason: $0.reason) }
     state.saveDidEnd(with: unencoded + (result.failure.map { [$0] } ?? []))
     for completion in completions { completion(result.failure ?? unencoded.first) }

@@ -220,6 +220,64 @@ import Testing
     }
   }
 
+  @Test func `a generation before that cannot be read is put beside first, or the save fails`() async throws {
+    // What is larger than the limit may be anything, too.
+    for (aside, largest) in [("unread", 1 << 28), ("damaged", 2_000)] {
+      for (name, foreign) in try foreign() {
+        let directory = try TemporaryDirectory()
+        let other = foreign + (aside == "damaged" ? [UInt8](repeating: 0, count: 2_000) : [])
+        try directory.keep(current: Life.file(1), previous: other)
+        let fails = Switch(true)
+        let files = FaultyFiles { call in
+          switch call.name {
+          case "openForReading": aside == "unread" && call.path?.hasSuffix("previous") == true ? .fails(EIO) : .works
+          case "rename": fails.isOn ? .fails(EIO) : .works
+          default: .works
+          }
+        }
+        let life = try await Life.launched(in: directory.path, files, .init(largestFile: largest))
+        #expect(await !life.save(2), "\(name)")
+        #expect(TestFiles.bytes(of: directory.file("saved-state.previous")) == other, "\(name)")
+        fails.isOn = false
+        #expect(await life.save(3), "\(name)")
+        let path = directory.file("saved-state.\(aside)")
+        #expect(TestFiles.bytes(of: path) == other, "\(name)")
+        #expect(TestFiles.bytes(of: directory.file("saved-state.previous")) == (try Life.file(1)))
+        #expect(life.errors.contains { if case .setAside(path, _) = $0 { true } else { false } }, "\(life.errors)")
+        await life.end()
+      }
+    }
+  }
+
+  @Test func `what is found to be another program's once it can be read stays where it is`() async throws {
+    let target = directory.file("target")
+    let cases: [(String, (String) throws -> Void)] =
+      try foreign().map { name, bytes in (name, { try write(bytes, to: $0) }) } + [
+        ("a link", { try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: target) }),
+        ("a directory", { try FileManager.default.createDirectory(atPath: $0, withIntermediateDirectories: false) }),
+      ]
+    for (name, make) in cases {
+      let directory = try TemporaryDirectory()
+      try directory.keep(current: Life.file(1))
+      let fails = Switch(true)
+      let files = FaultyFiles { $0.name == "openForReading" && fails.isOn ? .fails(EIO) : .works }
+      let life = try await Life.launched(in: directory.path, files)
+      guard case .unreadable = life.outcome else {
+        Issue.record("\(name): \(String(describing: life.outcome))")
+        continue
+      }
+      fails.isOn = false
+      let file = directory.file("saved-state")
+      try SystemFiles().remove(file)
+      try make(file)
+      let before = try SystemFiles().status(ofName: file)
+      #expect(await life.saves(2, 3) == [false, false], "\(name)")
+      await life.end()
+      #expect(try SystemFiles().status(ofName: file) == before, "\(name)")
+      #expect(directory.names == ["saved-state", "saved-state.lock"], "\(name): \(directory.names)")
+    }
+  }
+
   @Test func `after a crash a file of another program stays where it is`() async throws {
     for (name, bytes) in try foreign() {
       let directory = try TemporaryDirectory()
