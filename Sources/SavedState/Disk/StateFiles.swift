@@ -73,7 +73,8 @@ final class StateFiles: StateStorage {
 
   func read(_ generation: StateGeneration) throws(StateStorageError) -> [UInt8]? {
     // Before the file is opened: should another process replace it in between, this one has not seen the new one.
-    if generation == .current { noteStanding() }
+    // Nor has it if it reads once more, late, to set aside what it could not use.
+    if generation == .current, state.withLock({ $0.known == nil }) { noteStanding() }
     return try read(path(of: generation), limit: configuration.largestFile)
   }
 

@@ -173,6 +173,24 @@ import Testing
     }
   }
 
+  @Test func `a process that takes the lock late sets nothing aside that another one has saved meanwhile`()
+    async throws
+  {
+    try directory.keep(current: Life.file(1))
+    let fails = Switch(true)
+    let files = FaultyFiles { $0.name.hasPrefix("open") && fails.isOn ? .fails(24) : .works }
+    let late = try await Life.launched(in: directory.path, files)
+    let other = try await Life.launched(in: directory.path)
+    #expect(await other.save(2))
+    await other.end()
+    fails.isOn = false
+    #expect(await late.saves(3, 4) == [false, false])
+    await late.end()
+    let next = try await Life.launched(in: directory.path)
+    #expect(next.number == 2)
+    await next.end()
+  }
+
   @Test func `a process whose lock was removed does not write beside another one`() async throws {
     let first = try await Life.launched(in: directory.path)
     #expect(await first.save(1))
