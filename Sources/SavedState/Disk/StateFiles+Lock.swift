@@ -16,6 +16,7 @@ extension StateFiles {
         state.withLock { ($0.path, $0.lock, $0.hasOldMarks) = (path, lock, hasCrashed) }
         // Seldom: a file system may wait for the disk as it cuts a file.
         if !hasCrashed, marks.count > Self.mostMarks { try? files.truncate(lock, to: 0) }
+        reserve(in: lock)
         return StateOpening(hasCrashedAfterRestoring: hasCrashed)
       }
       if configuration.secondProcess == .readsOnly { return StateOpening(mayReplace: false) }
@@ -77,6 +78,7 @@ extension StateFiles {
       return state.crashLine
     }
     clearMarks()
+    reserve(in: new)
     guard let crashLine else { return }
     files.disarmCrashLine(crashLine)
     note(.restored)
@@ -110,15 +112,28 @@ extension StateFiles {
       defer { state.hasOldMarks = false }
       return state.hasOldMarks ? state.lock : nil
     }
-    guard let lock else { return }
-    if !append(.settled, to: lock) { try? files.truncate(lock, to: 0) }
+    if let lock { settle(lock) }
   }
 
-  /// Appends a line; returns whether it is there as a whole.
-  @discardableResult private func append(_ mark: StateMark, to lock: Int32) -> Bool {
+  /// Makes the marks in a lock's file tell of no crash.
+  private func settle(_ lock: Int32) {
     // The first line feed ends a line that a process could not write as a whole.
-    let line = Array("\n\(mark.rawValue)\n".utf8)
-    return line.withUnsafeBytes { (try? files.write($0, to: lock)) == line.count }
+    let line = Array("\n\(StateMark.settled.rawValue)\n".utf8)
+    let hasRoom = hasRoom(for: line.count, in: lock)
+    let written = hasRoom ? line.withUnsafeBytes { try? files.write($0, to: lock) } : nil
+    if written != line.count { try? files.truncate(lock, to: 0) }
+  }
+
+  /// Whether so many bytes more are within the limit on files, beyond which a signal would end the process.
+  private func hasRoom(for count: Int, in lock: Int32) -> Bool {
+    guard let limit = files.sizeLimit() else { return true }
+    return (try? files.status(of: lock).size).map { $0 + Int64(count) <= limit } ?? false
+  }
+
+  /// Reserves room for the line of a crash: the disk may be full by then, and each later process would crash, too.
+  private func reserve(in lock: Int32) {
+    guard hasRoom(for: Self.mostMarks, in: lock), let size = try? files.status(of: lock).size else { return }
+    try? files.reserve(Int64(Self.mostMarks), from: size, in: lock)
   }
 
   func note(_ mark: StateMark) {
@@ -136,7 +151,8 @@ extension StateFiles {
   private func disarm(_ crashLine: Int32, of lock: Int32?) {
     files.disarmCrashLine(crashLine)
     guard let lock, !files.isForked else { return }
-    if let status = try? files.status(of: lock), status.size > 0 { append(.settled, to: lock) }
+    // If that is unknown, there may be one.
+    if (try? files.status(of: lock).size) != 0 { settle(lock) }
   }
 
   // MARK: The end

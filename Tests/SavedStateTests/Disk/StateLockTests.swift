@@ -41,7 +41,6 @@ import Testing
   @Test(arguments: [true, false]) func `a fatal signal that the process survives is not blamed on its state`(
     settles: Bool
   ) async throws {
-    let lock = directory.file("saved-state.lock")
     let process = StateFiles(in: directory.path, .init())
     _ = try process.open()
     // A process can watch few files for a crash, and other tests have theirs watched for a while.
@@ -49,16 +48,37 @@ import Testing
       process.note(.restored)
       await Task.yield()
     } while process.state.withLock { $0.crashLine } == nil
-    // As the handler of the signal does.
-    let file = try #require(FileHandle(forWritingAtPath: lock))
-    try file.seekToEnd()
-    try file.write(contentsOf: Data("\n{\"journal\":\"crash\",\"t\":1.0,\"signal\":\"SIGSEGV\"}\n".utf8))
-    try file.close()
+    try appendCrash()
     if settles { process.note(.settled) } else { process.close() }
     process.close()
     let next = StateFiles(in: directory.path, .init())
     #expect(try !next.open().hasCrashedAfterRestoring)
     next.close()
+  }
+
+  @Test(arguments: ["write", "statusOf", "truncate"], [true, false])
+  func `a fatal signal that the process survives is not blamed on its state if a call fails`(
+    name: String, settles: Bool
+  ) throws {
+    let fails = Switch(false)
+    let files = FaultyFiles { $0.name == name && fails.isOn ? .fails(28) : .works }
+    let process = StateFiles(in: directory.path, .init(), files: files)
+    _ = try process.open()
+    process.state.withLock { $0.crashLine = 7 }
+    try appendCrash()
+    fails.isOn = true
+    if settles { process.note(.settled) }
+    process.close()
+    #expect(files.disarmed == [7])
+    #expect(try !StateFiles(in: directory.path, .init()).open().hasCrashedAfterRestoring)
+  }
+
+  /// Writes what the handler of a fatal signal does.
+  private func appendCrash() throws {
+    let file = try #require(FileHandle(forWritingAtPath: directory.file("saved-state.lock")))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(Self.crash.utf8))
+    try file.close()
   }
 
   @Test func `a second process that only reads finds whole states, and saves nothing`() async throws {
@@ -315,6 +335,25 @@ import Testing
     storage.note(.settled)
     storage.close()
     #expect(bytes(of: lock).isEmpty)
+  }
+
+  /// The disk may be full at the crash; the next process would crash again, and the one after it.
+  @Test(arguments: [nil, 100] as [Int64?])
+  func `room for the line of a crash is reserved as the lock is taken, within the limit on files`(limit: Int64?) throws
+  {
+    let files = FaultyFiles(limit: limit) { _ in .works }
+    // More marks than are kept: to remove them also gives back the room.
+    let lock = directory.file("saved-state.lock")
+    try write(String(repeating: "\(Self.crash)settled\n", count: 100), to: lock)
+    let storage = StateFiles(in: directory.path, .init(), files: files)
+    _ = try storage.open()
+    defer { storage.close() }
+    #expect(files.calls.contains { $0.name == "reserve" } == (limit == nil))
+    var status = stat()
+    #expect(stat(lock, &status) == 0 && status.st_size == 0)
+    guard limit == nil, (try? SystemFiles().reserve(1, from: 0, in: storage.state.withLock { $0.lock } ?? -1)) != nil
+    else { return }
+    #expect(status.st_blocks > 0)
   }
 
   /// Whenever the process dies that finds the crash, no later one restores what led to it, until another state is saved.

@@ -8,11 +8,14 @@ struct StateProbe {
   /// The number of the signal that ended it, negative, or its status.
   let ending: Int32
 
-  init(_ words: String...) throws {
+  /// Runs it; no file may grow beyond a limit, in KiB, if there is one.
+  init(_ words: String..., fileLimit: Int? = nil) throws {
     let process = Process()
     let output = Pipe()
-    process.executableURL = URL(ofProduct: "SavedStateProbe")
-    process.arguments = words
+    let probe = URL(ofProduct: "SavedStateProbe")
+    process.executableURL = fileLimit == nil ? probe : URL(filePath: "/bin/bash")
+    process.arguments =
+      (fileLimit.map { ["-c", "ulimit -f \($0); exec \"$0\" \"$@\"", probe.path] } ?? []) + words
     // The backtracer takes seconds, and what it says is not read here.
     process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
     process.standardOutput = output
