@@ -157,14 +157,14 @@ extension StateFiles {
 
   // MARK: The end
 
-  /// Leaves the lock to other processes, at the end of a save that is under way.
+  /// Leaves the lock to other processes, at the end of a change that is under way.
   func close() {
     let (crashLine, lock) = state.withLock { state in
       defer { state.crashLine = nil }
       return (state.crashLine, state.lock)
     }
     if let crashLine { disarm(crashLine, of: lock) }
-    // Not before: the end of a save would close the lock.
+    // Not before: the end of a change would close the lock.
     let locks = state.withLock { state in
       state.isClosed = true
       return Self.takeLocks(of: &state)
@@ -172,17 +172,17 @@ extension StateFiles {
     for lock in locks { files.close(lock) }
   }
 
-  /// Ends a save, and leaves the lock if the storage was closed meanwhile.
-  func didReplace() {
+  /// Ends a change, and leaves the lock if the storage was closed meanwhile.
+  func didChange() {
     let locks = state.withLock { state in
-      state.isReplacing = false
+      state.isChanging = false
       return state.isClosed ? Self.takeLocks(of: &state) : []
     }
     for lock in locks { files.close(lock) }
   }
 
   private static func takeLocks(of state: inout State) -> [Int32] {
-    guard !state.isReplacing else { return [] }
+    guard !state.isChanging else { return [] }
     defer { (state.lock, state.lost) = (nil, []) }
     return state.lost + (state.lock.map { [$0] } ?? [])
   }

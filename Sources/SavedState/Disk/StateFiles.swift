@@ -21,8 +21,8 @@ final class StateFiles: StateStorage {
     var hasOldMarks = false
     /// Locks whose files were removed; they stay open, as another thread may be about to write to them.
     var lost: [Int32] = []
-    /// Whether a save is under way, which needs the lock until it has ended.
-    var isReplacing = false
+    /// Whether a file is being replaced or renamed, which needs the lock until that has ended.
+    var isChanging = false
     var isClosed = false
     /// Whether this process has made directories, whose names no flush has covered yet.
     var hasMadeDirectories = false
@@ -125,6 +125,8 @@ final class StateFiles: StateStorage {
   }
 
   func setAside(_ generation: StateGeneration, as reason: SetAsideReason) throws(StateStorageError) -> String {
+    state.withLock { $0.isChanging = true }
+    defer { didChange() }
     try holdLock()
     defer { noteStanding() }
     let path = path(of: generation)
@@ -144,8 +146,8 @@ final class StateFiles: StateStorage {
   // MARK: Replacing
 
   func replace(with bytes: [UInt8]) throws(StateStorageError) {
-    state.withLock { $0.isReplacing = true }
-    defer { didReplace() }
+    state.withLock { $0.isChanging = true }
+    defer { didChange() }
     try holdLock()
     defer { noteStanding() }
     let (path, previous, new) = (path, path(of: .previous), "\(path).new")

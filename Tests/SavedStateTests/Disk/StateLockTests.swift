@@ -232,10 +232,12 @@ import Testing
     await next.end()
   }
 
-  @Test func `the lock is held until a save that is under way has ended`() async throws {
+  @Test(arguments: [("flush", "saved-state.new"), ("statusOfName", "saved-state.unread")])
+  func `the lock is held until a save that is under way has ended`(name: String, path: String) throws {
+    try directory.keep(current: Life.file(1))
     let storage = Storage()
     let files = FaultyFiles { call in
-      if call.name == "flush" {
+      if call.name == name, call.path?.hasSuffix(path) ?? true {
         storage.files?.close()
         // Another process does not get it.
         storage.isFreeDuringSave = (try? StateFiles(in: storage.directory, Self.reading).open().mayReplace) ?? true
@@ -246,12 +248,14 @@ import Testing
     let saved = StateFiles(in: directory.path, .init(), files: files)
     storage.files = saved
     _ = try saved.open()
-    try saved.replace(with: Life.file(1))
+    let isSave = name == "flush"
+    if isSave { try saved.replace(with: Life.file(2)) } else { _ = try saved.setAside(.current, as: .unread) }
     #expect(!storage.isFreeDuringSave)
     #expect(try StateFiles(in: directory.path, Self.reading).open().mayReplace)
     // What comes after the end is refused.
-    #expect(throws: StateStorageError.self) { try saved.replace(with: Life.file(2)) }
-    #expect(bytes(of: directory.file("saved-state")) == (try Life.file(1)))
+    #expect(throws: StateStorageError.self) { try saved.replace(with: Life.file(3)) }
+    #expect(throws: StateStorageError.self) { try saved.setAside(.current, as: .unread) }
+    #expect(bytes(of: directory.file(isSave ? "saved-state" : "saved-state.unread")) == (try Life.file(isSave ? 2 : 1)))
   }
 
   /// Another file may have the slot as soon as its watch has ended.
