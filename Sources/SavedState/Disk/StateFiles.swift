@@ -24,8 +24,8 @@ final class StateFiles: StateStorage {
     /// Whether a file is being replaced or renamed, which needs the lock until that has ended.
     var isChanging = false
     var isClosed = false
-    /// Whether this process has made directories, whose names no flush has covered yet.
-    var hasMadeDirectories = false
+    /// Whether the directories above may be new, so that their names must be flushed: a process that made them may have been killed.
+    var mustFlushParents = true
     /// What this process has last seen as its state; nil before that, or if the look failed.
     var known: Standing?
   }
@@ -179,16 +179,27 @@ final class StateFiles: StateStorage {
     try flushNames(of: JournalFiles.directory(of: path))
   }
 
-  /// Flushes the names in the directory, and those of directories that this process has made.
+  /// Flushes the names in the directory and, once, those of the directories that a process of the program may have made.
   private func flushNames(of directory: String) throws(StateStorageError) {
-    try naming(directory) { () throws(FileError) in try files.flushNames(in: directory) }
-    guard state.withLock({ $0.hasMadeDirectories }) else { return }
+    try flush(directory)
+    guard state.withLock({ $0.mustFlushParents }) else { return }
     var directory = directory
-    while case let parent = JournalFiles.directory(of: directory), parent != directory {
-      try? files.flushDirectory(parent)
+    // Another user's was not made by this program, and may be on another disk, which fails.
+    while case let parent = JournalFiles.directory(of: directory), parent != directory, try isUsers(directory) {
+      try flush(parent)
       directory = parent
     }
-    state.withLock { $0.hasMadeDirectories = false }
+    state.withLock { $0.mustFlushParents = false }
+  }
+
+  private func flush(_ directory: String) throws(StateStorageError) {
+    try naming(directory) { () throws(FileError) in try files.flushNames(in: directory) }
+  }
+
+  private func isUsers(_ directory: String) throws(StateStorageError) -> Bool {
+    try naming(directory) { () throws(FileError) in
+      try files.standing(at: directory, followingLinks: true)?.owner == user
+    }
   }
 
   /// Writes and flushes a new file; leaves none if that fails.
@@ -210,7 +221,7 @@ final class StateFiles: StateStorage {
   /// Opens a file, and makes its directory if that is missing.
   func inDirectory(of path: String, _ open: () throws(FileError) -> Int32) throws(FileError) -> Int32 {
     // Also if the last one fails: the names of those that were made are flushed.
-    try files.makingDirectory(of: path, willMake: { state.withLock { $0.hasMadeDirectories = true } }, open)
+    try files.makingDirectory(of: path, willMake: { state.withLock { $0.mustFlushParents = true } }, open)
   }
 
   /// Performs calls of the file system whose errors name a path.

@@ -102,6 +102,42 @@ import Testing
     await next.end()
   }
 
+  @Test(arguments: [EIO, EACCES, EINVAL])
+  func `a save also flushes the names of new directories, where that is possible`(error: Int32) async throws {
+    let (place, parent) = (directory.file("parent/place"), directory.file("parent"))
+    // A process makes them, and is killed before it saves.
+    let killed = StateFiles(in: place, .init())
+    _ = try killed.open()
+    killed.close()
+    let fails = Switch(true)
+    let files = FaultyFiles {
+      $0.name == "flushDirectory" && $0.path == parent && fails.isOn ? .fails(error) : .works
+    }
+    let life = try await Life.launched(in: place, files)
+    #expect(await life.save(1) == (error != EIO))
+    fails.isOn = false
+    #expect(await life.save(2))
+    let flushed = files.calls.filter { $0.name == "flushDirectory" }.map { $0.path ?? "" }
+    #expect(Set(flushed).isSuperset(of: [place, parent, directory.path]), "\(flushed)")
+    #expect(await life.save(3))
+    // Once is enough.
+    #expect(files.calls.filter { $0.name == "flushDirectory" }.map(\.path) == flushed + [place])
+    await life.end()
+  }
+
+  @Test func `no directory above one of another user is flushed, as the program has not made that`() async throws {
+    let (place, parent) = (directory.file("parent/place"), directory.file("parent"))
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    guard chown(parent, 4_711, 4_711) == 0 else {
+      return print("skipped: a directory cannot be given to another user here: \(String(cString: strerror(errno)))")
+    }
+    let files = FaultyFiles { _ in .works }
+    let life = try await Life.launched(in: place, files)
+    #expect(await life.save(1))
+    await life.end()
+    #expect(files.calls.filter { $0.name == "flushDirectory" }.map(\.path) == [place, parent])
+  }
+
   @Test func `a directory that was removed is made again`() async throws {
     let place = directory.file("place")
     let life = try await Life.launched(in: place)
