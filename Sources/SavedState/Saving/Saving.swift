@@ -128,6 +128,9 @@ import Scheduling
   // MARK: One save
 
   private func begin(_ completions: [Completion]) {
+    // The delegate and the completions may drop the application, and the state with it.
+    let kept = (state, application)
+    defer { withExtendedLifetime(kept) {} }
     if let refusal { return completions.forEach { $0(refusal) } }
     if hasWork, isRefusedByDelegate {
       for completion in completions { completion(.notKept(reason: "the delegate refused it")) }
@@ -198,6 +201,9 @@ import Scheduling
   /// Ends a save, which is performed here if it has not been; the later of two calls has no effect.
   private func didEnd(_ job: SaveJob) {
     guard !hasEnded, let completions = running?.completions, running?.job === job else { return }
+    // The program's code may drop them, as in `begin`.
+    let kept = (state, application)
+    defer { withExtendedLifetime(kept) {} }
     let result = job.perform()
     running = nil
     settle(result)

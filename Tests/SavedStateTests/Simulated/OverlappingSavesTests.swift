@@ -156,4 +156,46 @@ import Testing
     try await device.play("home")
     #expect(watch.complaints.map(\.kind).contains(.handler))
   }
+
+  /// Where it drops the application, and the state with it.
+  enum Drop: CaseIterable {
+    case inRefusal, inAgreement, inReport
+  }
+
+  @MainActor final class Dropping: SavedStateDelegate {
+    let drop: Drop
+    var application: Application?
+    var draft: SavedValue<String>?
+    let savedStateConfiguration = SavedState.Configuration(autosaveInterval: .zero)
+
+    init(_ drop: Drop) { self.drop = drop }
+
+    func applicationShouldSaveState(_ application: Application) -> Bool {
+      if drop != .inReport { self.application = nil }
+      return drop != .inRefusal
+    }
+  }
+
+  @Test("code of the program may drop the application in a save", arguments: Drop.allCases) func dropped(drop: Drop)
+    async throws
+  {
+    let delegate = Dropping(drop)
+    weak var application: Application?
+    let disk = CountingStorage(SimulatedStateStorage())
+    disk.isFull = drop == .inReport
+    do {
+      let made = Application(delegate: delegate)
+      (application, delegate.application) = (made, made)
+      made.stateStorage = disk
+      await made.handle(.launch)
+      delegate.draft = try made.savedState.value("draft", default: "")
+      made.bus.subscribe(to: SavedState.ProblemDidChange.self, for: delegate) { delegate, _ in
+        delegate.application = nil
+      }
+    }
+    delegate.draft?.value = "a"
+    let attempts = drop == .inRefusal ? 0 : 1
+    while application != nil || disk.attempts < attempts { await Task.yield() }
+    #expect(delegate.application == nil && disk.attempts == attempts)
+  }
 }
