@@ -125,6 +125,8 @@ import Scheduling
       if let present = present as? SavedValue<Value>, present.version == migration.version { return present }
       throw .conflict(key: name.key, first: present.text, second: value.text)
     }
+    // One of a closed window would be saved, and found by a new window of that name.
+    guard name.session.map(isOpen) ?? true else { return value }
     values[name] = value
     if restoration != nil { restore(value) } else { unrestored.append(value) }
     return value
@@ -151,6 +153,10 @@ import Scheduling
 
   /// Returns whether a value is the present one of its name: its window may have been closed since it was made.
   func has(_ value: any AnySavedValue) -> Bool { values[value.name] === value }
+
+  private func isOpen(_ session: String) -> Bool {
+    application?.openSessions.contains { $0.identifier.rawValue == session } ?? false
+  }
 
   /// Forgets the values of a window that was closed.
   func dropValues(of session: String) { values = values.filter { name, _ in name.session != session } }
@@ -211,7 +217,8 @@ import Scheduling
 extension Application.Scene.WindowState {
   /// Returns the value of a key of the window.
   ///
-  /// Everything else is as with ``SavedState/value(_:default:version:fileID:line:migrate:)``.
+  /// After the window was closed, each call returns a value of its own, which has the default and is not saved. Everything else is as with
+  /// ``SavedState/value(_:default:version:fileID:line:migrate:)``.
   ///
   /// - Parameters:
   ///   - key: the name of the value in the file, unique for the window, 1 to 255 bytes long.

@@ -56,10 +56,11 @@ import Scheduling
   /// What the file has of it is removed at once: the process may be suspended or end soon.
   func sessionDidEnd(_ session: String, endsProcess: Bool) {
     let isInFile = state.contents.drop(session)
-    mustWrite = true
+    let mayBeInFile = isInFile || running != nil
+    mustWrite = mustWrite || mayBeInFile
     if endsProcess { return isInFile ? rewrite() : () }
     if running != nil { endedSessions.insert(session) }
-    if isInFile || running != nil { requestIfChanged() } else { setTimer() }
+    if mayBeInFile { requestIfChanged() } else { setTimer() }
   }
 
   /// Whether there is something to save; what could not be encoded is no reason by itself.

@@ -186,6 +186,37 @@ import Testing
     #expect(pages(of: other)["b"] == "bb")
   }
 
+  @Test("a value that is made for a closed window has the default, and is not saved") func madeTooLate() async throws {
+    let system = Notebook.system()
+    try await system.play("launch; scene:open:b; do:type-b")
+    let scene = try #require(system.application.scenes.first { $0.identifier == "b" })
+    try await system.play("wait:30s; scene:close:b")
+    let late = try scene.savedState.value("page", default: "")
+    #expect(late.value == "")
+    late.value = "late"
+    try await system.play("do:save; wait:1s; crash")
+    let other = restarted(system)
+    try await other.play("launch; scene:open:b")
+    #expect(pages(of: other)["b"] == "")
+    // Nor does a new window of that name in the same process find it.
+    let closed = try #require(other.application.scenes.first { $0.identifier == "b" })
+    try await other.play("scene:close:b")
+    try closed.savedState.value("page", default: "").value = "late"
+    try await other.play("scene:open:b; do:type-b; wait:30s; crash")
+    let last = restarted(system)
+    try await last.play("launch; scene:open:b")
+    #expect(pages(of: last)["b"] == "b")
+  }
+
+  @Test("a window that opens and closes between two saves causes no write") func passing() async throws {
+    let device = ProbeDevice(profile: .scenes)
+    try await device.play("launch; wait:30s")
+    #expect(device.disk.writes == 1)
+    // In the background: a break of the application would save the window.
+    try await device.play("scene:connect:b; scene:close:b; wait:30s; kill")
+    #expect(device.disk.writes == 1)
+  }
+
   @Test("windows that open or close are saved after a while, though no value changes") func sessionsAreSaved()
     async throws
   {
