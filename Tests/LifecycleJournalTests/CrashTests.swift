@@ -175,38 +175,54 @@ import Testing
     #expect(third.lines.first != "previous stillRunning")
   }
 
-  @Test func `where files must not grow beyond a limit, the program lives on without its journal`() throws {
-    let directory = try TemporaryDirectory()
-    let probe = try Probe(directory.file(), seed: 7, size: .max, flush: true, count: 2_000, limit: 16)
+  /// Where files are written under a limit on their size: on a disk, and in memory, where reserved room counts, too.
+  private static let limitedPlaces = [NSTemporaryDirectory(), "/dev/shm"].filter {
+    FileManager.default.isWritableFile(atPath: $0)
+  }
+
+  @Test(arguments: limitedPlaces)
+  func `where files must not grow beyond a limit, the program lives on without its journal`(place: String) throws {
+    let path = URL(filePath: place).appending(path: "test-\(UUID().uuidString)").path
+    defer { unlink(path) }
+    let probe = try Probe(path, seed: 7, size: .max, flush: true, count: 2_000, limit: 16)
     #expect(probe.line { $0 == "done" } == "done")
     probe.kill()
     #expect(probe.ending == -SIGKILL)
     #expect(
-      probe.lines.filter { $0.hasPrefix("failed") } == ["failed cannot write \(directory.file()): File too large"])
-    let entries = entries(of: directory.file())
+      probe.lines.filter { $0.hasPrefix("failed") } == ["failed cannot write \(path): File too large"])
+    let entries = entries(of: path)
     #expect(entries.damage == [] && entries.records.count > 50)
-    #expect((15_000...16_384).contains(bytes(of: directory.file()).count))
+    #expect((15_000...16_384).contains(bytes(of: path).count))
     // What precedes the missing lines, and the reason, stand in the journal.
-    let exit = Journal(at: directory.file()).previousExit
+    let exit = Journal(at: path).previousExit
     #expect(exit.run.stop != nil || exit.run.lost > 0, "\(exit)")
   }
 
-  @Test(arguments: ["terminate", "kill", "null"])
+  @Test(arguments: ["terminate", "kill", "null"], limitedPlaces)
   func `where files must not grow beyond a limit, the journal says how the run ended, or that it does not know`(
-    way: String
+    way: String, place: String
   ) throws {
-    let directory = try TemporaryDirectory()
+    let path = URL(filePath: place).appending(path: "test-\(UUID().uuidString)").path
+    defer { unlink(path) }
     let probe = try Probe(
-      directory.file(), seed: 7, size: .max, flush: true, count: 0, limit: 16, end: "full \(way)")
+      path, seed: 7, size: .max, flush: true, count: 0, limit: 16, end: "full \(way)")
     probe.finish()
     #expect(way != "terminate" || probe.ending == 0)
-    #expect((12_000...16_384).contains(bytes(of: directory.file()).count))
-    let exit = Journal(at: directory.file()).previousExit
+    #expect((12_000...16_384).contains(bytes(of: path).count))
+    let exit = Journal(at: path).previousExit
     switch way {
     case "terminate": #expect(exit.kind == .terminated && exit.run.lost > 100, "\(exit)")
     case "kill": #expect(exit.kind == .unknown && exit.run.stop?.error.hasSuffix("File too large") == true, "\(exit)")
     default: #expect(exit.kind == .crashed && exit.state == .active && exit.run.stop != nil, "\(exit)")
     }
+  }
+
+  @Test func `a program that lowers the limit below the beginning of a file lives on, and keeps its journal`() throws {
+    let directory = try TemporaryDirectory()
+    let probe = try Probe(directory.file(), seed: 7, size: 3_000, flush: true, count: 4, end: "shrunk")
+    probe.finish()
+    #expect(probe.ending == 0 && directory.names == ["journal.jsonl"])
+    #expect(entries(of: directory.file()).damage == [] && entries(of: directory.file()).records.count >= 4)
   }
 
   #if os(Linux)

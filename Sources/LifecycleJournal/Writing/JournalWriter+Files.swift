@@ -220,13 +220,15 @@ extension JournalWriter {
     do throws(FileError) {
       guard try files.lock(descriptor) else { throw FileError.exists }
       let status = try files.status(of: descriptor)
+      var file = OpenFile(
+        descriptor: descriptor, identity: status.identity, size: status.size, limit: files.sizeLimit())
       let line = Array((header.jsonLine + "\n").utf8)
       try line.withUnsafeBufferPointer { (line) throws(FileError) in
-        try Self.write(UnsafeRawBufferPointer(line), to: descriptor, files)
+        try Self.write(UnsafeRawBufferPointer(line), to: file, files)
       }
-      let size = Int64(line.count)
-      return OpenFile(
-        descriptor: descriptor, identity: status.identity, size: size, headerLength: size, limit: files.sizeLimit())
+      file.size = Int64(line.count)
+      file.headerLength = file.size
+      return file
     } catch {
       files.close(descriptor)
       try? files.remove(name)

@@ -28,17 +28,19 @@ extension JournalWriter {
 
   /// Makes sure that there is room for bytes, and for the lines that matter more.
   ///
-  /// A file system that cannot reserve room is used without.
+  /// A file system that cannot reserve room is used without. Some file systems hold the limit on file sizes against the
+  /// room, too, and the system ends the process beyond it.
   mutating func reserve(_ count: Int, leaving room: Room) throws(JournalFailure) {
     guard let file else { return }
-    if let limit = file.limit, file.size + Int64(count) + min(room.rawValue, limit / 4) > limit {
+    let most = file.limit ?? .max
+    guard file.size + Int64(count) + min(room.rawValue, most / 4) <= most else {
       throw JournalFailure(.write, path, .fileTooLarge)
     }
-    let end = file.size + Int64(count) + room.rawValue
+    let end = min(file.size + Int64(count) + room.rawValue, most)
     guard room != .last, file.canReserve, end > file.reserved else { return }
     do throws(FileError) {
       do throws(FileError) {
-        try reserve(upTo: end + Self.step)
+        try reserve(upTo: min(end + Self.step, most))
       } catch {
         guard error.isLackOfRoom else { throw error }
         try reserve(upTo: end)

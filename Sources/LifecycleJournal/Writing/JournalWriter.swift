@@ -311,8 +311,7 @@ struct JournalWriter: ~Copyable {
   mutating func write(_ bytes: UnsafeRawBufferPointer) throws(JournalFailure) {
     guard let file else { return }
     do throws(FileError) {
-      if let limit = file.limit, file.size + Int64(bytes.count) > limit { throw FileError.fileTooLarge }
-      try Self.write(bytes, to: file.descriptor, files)
+      try Self.write(bytes, to: file, files)
     } catch {
       // A part of the line may be in the file, if truncating it failed, too.
       isTorn = isTorn || !endsWithLineEnd(file.descriptor)
@@ -321,16 +320,15 @@ struct JournalWriter: ~Copyable {
     self.file?.size += Int64(bytes.count)
   }
 
-  /// Writes all bytes, or truncates what was written of them.
-  static func write(
-    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ files: any FileCalls
-  ) throws(FileError) {
+  /// Writes all bytes, or truncates what was written of them; nothing beyond the limit, as that would end the process.
+  static func write(_ bytes: UnsafeRawBufferPointer, to file: OpenFile, _ files: any FileCalls) throws(FileError) {
+    if let limit = file.limit, file.size + Int64(bytes.count) > limit { throw .fileTooLarge }
     var written = 0
     do throws(FileError) {
-      try files.writeAll(bytes, to: descriptor, &written)
+      try files.writeAll(bytes, to: file.descriptor, &written)
     } catch {
-      if written > 0, let size = try? files.status(of: descriptor).size {
-        try? files.truncate(descriptor, to: size - Int64(written))
+      if written > 0, let size = try? files.status(of: file.descriptor).size {
+        try? files.truncate(file.descriptor, to: size - Int64(written))
       }
       throw error
     }

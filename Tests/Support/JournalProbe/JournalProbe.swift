@@ -20,6 +20,10 @@ import PubSub
     guard (6...7).contains(arguments.count), let seed = UInt64(arguments[2]), let size = Int(arguments[3]),
       let count = Int(arguments[5])
     else { exit(64) }
+    // The thread of a test that starts this program may block signals, and one that is blocked would end nothing.
+    var noSignals = sigset_t()
+    sigemptyset(&noSignals)
+    sigprocmask(SIG_SETMASK, &noSignals, nil)
     let application = Application(delegate: BareDelegate())
     var posted = 0
     let counting = application.bus.subscribe(to: Application.StateDidChange.self) { _ in posted += 1 }
@@ -48,6 +52,13 @@ import PubSub
       }
       if words == ["fork"] {
         closeInChild(journal, at: arguments[1])
+        words = ["exit"]
+      }
+      if words == ["shrunk"] {
+        // Less than a file begins with, and then a line for which the file is put aside.
+        var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        await application.handle(.memoryWarning, cause: LifecycleCause(rawValue: String(repeating: "x", count: size)))
         words = ["exit"]
       }
       if words == ["beside"] { DeathBesideAWriter.begin(journal) }
