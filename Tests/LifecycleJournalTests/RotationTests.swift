@@ -112,9 +112,6 @@ import Testing
     #expect(!directory.names.contains("journal.jsonl.new"))
   }
 
-  // MARK: On the disk
-
-  /// Without its name on the disk, a flushed file is lost with the machine.
   @Test func `a kept file that cannot be opened is reported in its place`() throws {
     let journal = journal(size: 1_000, kept: 9)
     var number = 0
@@ -157,65 +154,6 @@ import Testing
     isRefused.value = false
     while !directory.names.contains("journal.jsonl.3") { append() }
     #expect(entries(of: path).records.map(\.name) == (0..<number).map { "n\($0)" })
-  }
-
-  @Test func `the name of a file that another process left is on the disk with the first record that is flushed`() {
-    journal(size: nil, kept: 0).append(numbered(0))
-    let files = FaultyFiles { _ in .works }
-    var configuration = Journal.Configuration()
-    configuration.flush = .everyRecord
-    let journal = Journal(
-      at: path, configuration: configuration, bus: nil, instant: .zero, files: files, facts: .made())
-    for number in 1...3 { #expect(journal.append(numbered(number))) }
-    #expect(files.calls.filter { $0.name == "flushDirectory" }.map(\.path) == [directory.path])
-  }
-
-  @Test func `a new file's name, and the file put aside, are on the disk with the next record that is flushed`() throws
-  {
-    var configuration = Journal.Configuration()
-    configuration.maximumSize = 600
-    configuration.flush = .when { $0.name.hasSuffix("9") }
-    let files = FaultyFiles { _ in .works }
-    let journal = Journal(
-      at: path, configuration: configuration, bus: nil, instant: .zero, files: files, facts: .made())
-    for number in 0..<30 { #expect(journal.append(numbered(number))) }
-    var isNameOnDisk = false
-    for (index, call) in files.calls.enumerated() {
-      switch call.name {
-      case "flushDirectory":
-        #expect(call.path == directory.path)
-        isNameOnDisk = true
-      case "rename" where call.path?.hasSuffix(".new") == true:
-        // The lines of the old file precede the next record that is flushed.
-        let before = files.calls[..<index].last { $0.name == "flush" || $0.name == "write" && $0.path == path }
-        #expect(before?.name == "flush")
-        isNameOnDisk = false
-      // That of a record, after which the scenario goes on with the next one.
-      case "write" where call.path == path && files.calls[..<index].last?.name == "flush": #expect(isNameOnDisk)
-      default: break
-      }
-    }
-    #expect(isNameOnDisk)
-    let flushed = files.calls.count { $0.name == "flushDirectory" }
-    #expect((1...3).contains(flushed))
-  }
-
-  @Test(arguments: [(EIO, 1), (EINVAL, 0), (EACCES, 0)] as [(Int32, Int)])
-  func `a directory that cannot be flushed is told, unless its file system has no such call`(error: Int32, count: Int)
-    throws
-  {
-    let bus = EventBus()
-    let told = Shared<[JournalFailure]>([])
-    let subscription = bus.subscribe(to: Journal.DidFail.self) { told.append($0.failure) }
-    defer { withExtendedLifetime(subscription) {} }
-    var configuration = Journal.Configuration()
-    configuration.flush = .everyRecord
-    let journal = Journal(
-      at: path, configuration: configuration, bus: bus, instant: .zero,
-      files: FaultyFiles { $0.name == "flushDirectory" ? .fails(error) : .works }, facts: .made())
-    #expect(journal.append(numbered(1)) == (count == 0))
-    #expect(told.value.map(\.operation) == Array(repeating: .flush, count: count))
-    #expect(entries(of: path).records.map(\.name) == ["n1"])
   }
 
   @Test func `a file that another program moves or removes is begun anew, and what went with it is told`() throws {

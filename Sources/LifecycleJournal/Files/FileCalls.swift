@@ -93,9 +93,16 @@ extension FileCalls {
     }
   }
 
-  /// Flushes the names in a directory, where the file system can.
-  package func flushNames(in directory: String) throws(FileError) {
+  /// Flushes the names in a directory, where the file system can; also in all directories above it, if these may have
+  /// new names.
+  package func flushNames(in directory: String, andAbove: Bool = false) throws(FileError) {
     do throws(FileError) { try flushDirectory(directory) } catch { if !error.isOfUnflushableDirectory { throw error } }
+    var directory = directory
+    while andAbove, case let parent = JournalFiles.directory(of: directory), parent != directory {
+      // It may be in another file system, which may have failed for good: that is no reason to refuse what this one has.
+      try? flushDirectory(parent)
+      directory = parent
+    }
   }
 
   /// Makes a directory, and the parents that are missing; does nothing if it exists.

@@ -61,7 +61,7 @@ extension JournalWriter {
       switch lock(descriptor) {
       case .success(let locked?):
         file = locked
-        hasNewNames = true
+        (hasNewNames, hasNewDirectories) = (true, true)
         isTorn = !endsWithLineEnd(descriptor)
         return removeSecondName(of: locked.identity)
       case .success(nil): files.close(descriptor)
