@@ -347,6 +347,19 @@ import Testing
     #expect(Set(kept).isSubset(of: seen + found))
   }
 
+  /// Such a reader has what it has open; what it has not is dropped under it.
+  @Test(arguments: 0...3)
+  func `a reader reads on as files of a time when more were kept are dropped`(place: Int) throws {
+    let (former, reader, seen) = try readHalf(upTo: place)
+    former.close()
+    let journal = journal(size: 1_000, kept: 1)
+    for number in 1_000..<1_010 { #expect(journal.append(numbered(number))) }
+    let found = try rest(of: reader)
+    let numbers = (seen + found).compactMap { Int($0.dropFirst()) }
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 } && numbers.last == 1_009)
+    #expect(Set(entries(of: path).records.map(\.name)).isSubset(of: seen + found))
+  }
+
   /// Another program removes the file that was read, of a journal that is not rotated meanwhile.
   @Test(arguments: 0...3)
   func `a reader whose file was removed reads no other one twice`(place: Int) throws {

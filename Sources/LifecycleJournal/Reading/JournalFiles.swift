@@ -37,25 +37,36 @@ package enum JournalFiles {
 
   /// Returns all existing files, oldest first, and last the file that is written, whether it exists or not.
   ///
-  /// A program that dies during a rotation may leave one number free, and one file under two names.
+  /// A program that dies during a rotation may leave one file under two names.
   package static func all(of path: String, files: any FileCalls) -> [String] {
     let path = (try? followed(path, files: files)) ?? path
-    var names = [path]
     var seen: Set<FileStatus.Identity> = []
     if let status = try? files.status(at: path) { seen.insert(status.identity) }
-    var missing = 0
-    var number = 1
-    while missing < 2 {
-      let name = kept(number, of: path)
-      if let status = try? files.status(at: name) {
-        missing = 0
-        if status.isRegular, seen.insert(status.identity).inserted { names.append(name) }
-      } else {
-        missing += 1
-      }
-      number += 1
+    let kept = existing(of: path, files: files).filter { file in
+      file.status.isRegular && seen.insert(file.status.identity).inserted
     }
-    return names.reversed()
+    return kept.map(\.name).reversed() + [path]
+  }
+
+  /// Returns what stands under the numbers of kept files that are greater than `count`, the newest first.
+  ///
+  /// A program that dies during a rotation may leave one number free.
+  static func existing(
+    after count: Int = 0, of path: String, files: any FileCalls
+  ) -> [(name: String, status: FileStatus)] {
+    var (found, missing): ([(name: String, status: FileStatus)], Int) = ([], 0)
+    for number in count..<Int.max {
+      let name = kept(number + 1, of: path)
+      if let status = try? files.status(at: name) {
+        found.append((name, status))
+        missing = 0
+      } else if missing == 1 {
+        break
+      } else {
+        missing = 1
+      }
+    }
+    return found
   }
 
   /// Returns the directory of a path.

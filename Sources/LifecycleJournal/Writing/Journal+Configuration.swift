@@ -13,6 +13,8 @@ extension Journal {
     /// (``JournalFailure/Operation/rotate``).
     public var maximumSize: Int? = 4 * 1_024 * 1_024
     /// The number of full files that are kept: `PATH.1`, the newest, to `PATH.N`.
+    ///
+    /// If more were kept before, the surplus is removed when the next file is full.
     public var keptFiles = 3
     /// What to do if another program writes the file.
     public var contention = Contention.refuse

@@ -166,6 +166,7 @@ extension JournalWriter {
       if case .never = configuration.flush {} else { try files.flush(old.descriptor) }
       let fresh = try makeFile(beginningWith: next)
       do throws(FileError) {
+        dropSurplus()
         try shiftKeptFiles()
         try files.rename("\(path).new", to: path)
       } catch {
@@ -234,6 +235,15 @@ extension JournalWriter {
       try? files.remove(name)
       throw error
     }
+  }
+
+  /// Removes the files of a time when more were kept, the oldest first.
+  ///
+  /// Not after the shift, and not the newest first: a program that died meanwhile would leave files of which those in
+  /// between are gone. What is no journal stays, and so does what cannot be removed: it takes no name that is needed.
+  private func dropSurplus() {
+    let surplus = JournalFiles.existing(after: max(configuration.keptFiles, 0), of: path, files: files)
+    for (name, _) in surplus.reversed() where (try? isOwn(name)) == true { try? files.remove(name) }
   }
 
   /// Renames the kept files up to the first free number, and gives the journal's file the first number.
