@@ -30,6 +30,7 @@ package struct ClockHandle: Sendable {
     let now = Self.reading(system)
     (self.now, systemClock, passTime) = (now, system, nil)
     sleepUntil = { deadline in
+      if deadline <= now() { return try Task.checkCancellation() }
       let wait = OneShot<Bool>()
       let clear = TimerThread.shared.set(after: deadline - now(), on: system) { wait.settle(true) }
       let isOver = await withTaskCancellationHandler {

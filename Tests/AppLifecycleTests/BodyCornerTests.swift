@@ -33,6 +33,39 @@ import Testing
     await clock.settle()
   }
 
+  @Test func `a body that runs again is cancelled, though code of an earlier run still listens`() async throws {
+    struct Failure: Error {}
+    let clock = clock
+    var runs = 0
+    application.run(model, while: .foreground, retry: RetryPolicy(first: .milliseconds(1))) { _ in
+      runs += 1
+      if runs == 1 {
+        Task {
+          await phaseCloses()
+          at("listener told")
+        }
+        await Task.yield()
+        throw Failure()
+      }
+      defer { at("cancelled \(Task.isCancelled)") }
+      try await clock.sleep(for: .seconds(3_600))
+    }
+    try await system.play("launch; wait:1s; home")
+    #expect(model.lines.sorted() == ["cancelled true 1.0", "listener told 1.0"], "\(model.lines)")
+  }
+
+  @Test func `a body whose owner goes after its return is forgotten, though its phase stays open`() async throws {
+    final class Owner {}
+    try await system.play("launch")
+    for _ in 0..<100 {
+      let owner = Owner()
+      application.run(owner, while: .running) { _ in }
+      await clock.settle()
+      withExtendedLifetime(owner) {}
+    }
+    #expect(application.manager.resources.compactMap(\.self).count <= 17)
+  }
+
   @Test func `a handler of the close may cancel a body and await it`() async throws {
     let (clock, application) = (clock, application)
     let a = try manage("a", while: .active)

@@ -32,6 +32,29 @@ import Testing
     #expect(host.state == .notRunning && host.exitStatus == 3)
   }
 
+  /// Code that is not measured may have taken the time.
+  @Test func `is 70 after an end whose time is over before its first call`() async throws {
+    var configuration = Application.Configuration()
+    configuration.willTerminateBudget = .seconds(-1)
+    let host = Application(delegate: NotingDelegate(), bus: bus, configuration: configuration, clock: clock)
+    _ = await clock.running { await host.handle(.launch) }
+    let end = await clock.running { await host.handle(.shutDown) }
+    #expect(end.stragglers == ["applicationWillTerminate"] && host.exitStatus == 70)
+  }
+
+  @Test func `is 70 after an end whose time a background task's expiration handler has taken`() async throws {
+    let host = Application(delegate: NotingDelegate(), bus: bus, clock: clock)
+    _ = await clock.running { await host.handle(.launch) }
+    _ = await clock.running { await host.handle(.home) }
+    let upload = host.beginBackgroundTask(named: "upload") { [clock] task in
+      clock.passWithoutWaking(.seconds(6))
+      task.end()
+    }
+    let end = await clock.running { await host.handle(.shutDown) }
+    upload.end()
+    #expect(end.stragglers == ["applicationWillTerminate"] && host.exitStatus == 70)
+  }
+
   @Test func `can be set by a release at the end, which sends no input`() async throws {
     try application.manage("file", while: .running) {
     } release: { [unowned application] _ in

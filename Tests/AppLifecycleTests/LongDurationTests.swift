@@ -25,6 +25,10 @@ import Testing
     #expect(offset > .seconds(86_400) && offset < .nanoseconds(Int64.max))
   }
 
+  @Test func `have a sign as text, as the short ones`() {
+    #expect([-700, -1_500, -2_000].map { Duration.milliseconds($0).inSeconds } == ["-0.700 s", "-1.500 s", "-2 s"])
+  }
+
   @Test(arguments: [SystemInput.beginInterruption(.call), .home, .terminate])
   func `are slept for as far as clocks can count: handlers`(input: SystemInput) async throws {
     let application = Application(delegate: Bare(), configuration: configuration, clock: clock)

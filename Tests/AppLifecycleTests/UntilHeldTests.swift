@@ -118,6 +118,33 @@ import Testing
     #expect(ResourceError.unmanaged("feed").description == "“feed” is no longer managed")
   }
 
+  @Test func `is over when the resource is no longer managed, though its acquire does not end`() async throws {
+    let gate = OneShot<Bool>()
+    let feed = try application.manage("feed", while: .foreground) { await gate.value ? 1 : 0 }
+    try await system.play("launch")
+    let waiting = wait(for: feed)
+    await system.clock.settle()
+    try application.unmanage(feed)
+    await #expect(throws: ResourceError.unmanaged("feed")) { try await waiting.end() }
+    gate.settle(true)
+    await system.clock.settle()
+  }
+
+  @Test func `is over when the application is gone, though an acquire does not end`() async throws {
+    var application: Application? = Application(delegate: Delegate(), clock: system.clock)
+    let gate = OneShot<Bool>()
+    let feed = try #require(application).manage("feed", while: .running) { await gate.value ? 1 : 0 }
+    application?.send(.launch)
+    await system.clock.settle()
+    let waiting = wait(for: feed)
+    await system.clock.settle()
+    #expect(feed.status != .idle)
+    application = nil
+    await #expect(throws: ResourceError.unmanaged("feed")) { try await waiting.end() }
+    gate.settle(true)
+    await system.clock.settle()
+  }
+
   @Test func `is over when the application is gone`() async throws {
     var application: Application? = Application(delegate: Delegate(), clock: system.clock)
     let feed = try #require(application).manage("feed", while: .running) { 1 }

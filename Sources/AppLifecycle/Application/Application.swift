@@ -155,6 +155,7 @@ internal import Synchronization
   isolated deinit {
     manager.parts = nil
     manager.loseProcess()
+    manager.endWaits()
     ownTasks.loseProcess()
     for scene in sceneDirectory.loseProcess() { scene.loseProcess() }
     background.loseProcess()

@@ -100,7 +100,8 @@ internal import Scheduling
     application.setIsProtectedDataAvailable(application.transitions.isProtectedDataAvailable)
     if to == .active { application.transitions.didEndActive() }
     report.to = to
-    report.duration = application.running.now() - ranSince
+    // A host may take the process to have stood still for longer than it has.
+    report.duration = max(application.running.now() - ranSince, .zero)
     application.ownLedger.end(&report)
     if report.endsProcess {
       application.transitions.processEnded(isLate: !report.overruns.isEmpty, isLast: application.isAdopted)

@@ -5,8 +5,8 @@ internal import Scheduling
   let number: Int
   /// The time when the resource was acquired, by the clock that stands still while the process does.
   let began: Duration
-  /// The request to end to the loop; nil before a loop has begun.
-  private var closing: PhaseClosing?
+  /// The requests to end to the runs of the loop: the present one's last, and those of earlier ones to which code still listens.
+  private var closings: [PhaseClosing] = []
   /// Whether the lease is that of a body which has its only run while its phase closes.
   private(set) var isAskedAtOnce = false
   /// Whether the loop runs.
@@ -41,15 +41,15 @@ internal import Scheduling
   func startLoop(_ start: (PhaseClosing) -> Task<Void, Never>) {
     pause = nil
     guard !isEnding else { return }
-    let closing = closing ?? PhaseClosing()
-    self.closing = closing
+    let closing = PhaseClosing()
+    closings = closings.filter(\.hasListeners) + [closing]
     loop = start(closing)
   }
 
   /// Asks the body to end before it begins.
   func askAtOnce() {
     isAskedAtOnce = true
-    _ = closing?.close()
+    _ = closings.last?.close()
   }
 
   func startPause(_ start: () -> Task<Void, Never>) { if !isEnding { pause = start() } }
@@ -68,7 +68,9 @@ internal import Scheduling
     isEnding = true
     cancelPause()
     check?.cancel()
-    if let closing, !closing.close() || isHurried { loop?.cancel() }
+    // Code that an earlier run has left is asked, too, but does not keep this one from being cancelled.
+    let isAsked = closings.reduce(false) { $1.close() }
+    if !isAsked || isHurried { loop?.cancel() }
     return loop != nil || isChecking
   }
 

@@ -17,6 +17,8 @@ internal import Scheduling
   /// The resources by their index in the graph; nil at a free index.
   @exclusivity(unchecked) var resources: [Resource?] = []
   private var indices: [String: Int] = [:]
+  /// The number of resources and bodies at which to look for bodies that are over.
+  private var nextLook = 16
   var queue: OperationQueue?
   /// The tasks that wait for the next attempt of a resource.
   var retries: [Int: Task<Void, Never>] = [:]
@@ -97,7 +99,18 @@ internal import Scheduling
     perform(actions)
     // A body that cannot have its first run while its phase closes does not keep its owner.
     if hasLaunched, graph.status(of: index) == .idle, !isOpen(phase) { operations.becameIdle?() }
+    if graph.order.count >= nextLook { removeBodiesThatAreOver() }
     return index
+  }
+
+  /// Removes the bodies whose owners went after their last run had ended, which nothing else notices while their phase is open.
+  private func removeBodiesThatAreOver() {
+    let over = graph.order.filter { index in
+      guard let resource = resources[index], resource.isBody, resource.lease?.isRunning != true else { return false }
+      return resource.operations.isOver?() ?? false
+    }
+    nextLook = max(2 * (graph.order.count - over.count), 16)
+    for index in over { remove(index) }
   }
 
   /// Releases a resource for good, and frees its name at once.
@@ -105,6 +118,8 @@ internal import Scheduling
     guard let resource = resources[index] else { return }
     // This also cancels a body that was only asked to end.
     if resource.isBody { resource.lease?.cancel() } else { indices[resource.operations.name] = nil }
+    // Not only when an operation has ended that may ignore its cancellation.
+    resource.holding.forget()
     perform(graph.remove(index))
     if !resource.isBody { application?.resourcesDidChange() }
   }
@@ -351,6 +366,9 @@ internal import Scheduling
     operations?.holding.forget()
     operations?.whenForgotten?()
   }
+
+  /// Ends the waits for resources when the application is gone; what still runs may keep the manager.
+  func endWaits() { for resource in resources { resource?.holding.forget() } }
 
   /// Notes the end of an operation, and performs what follows from it in the graph.
   func didEnd(

@@ -233,6 +233,10 @@ extension TearDown {
     guard let deadline, entry.began + entry.duration > deadline, let budget, entry.outcome.isEndInTime else {
       return false
     }
+    // Code that is not measured has used it up.
+    if !isAwaited, budget.culprits.isEmpty, entry.began > deadline + time.lost {
+      self.budget?.culprits = [budget.callback.rawValue]
+    }
     let mayBlame = !budget.wasUsedUpByObserver && (isAwaited || budget.culprits.isEmpty)
     guard budget.isUsedUp(from: entry.began, to: entry.began + entry.duration, lost: time.lost), mayBlame else {
       return false

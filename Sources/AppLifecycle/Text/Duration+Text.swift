@@ -1,6 +1,7 @@
 extension Duration {
   /// The duration as text, in seconds: whole, or with three decimals, cut off to milliseconds.
   package var inSeconds: String {
+    if self < .zero { return "-" + (.zero - self).inSeconds }
     let (seconds, attoseconds) = components
     let milliseconds = attoseconds / 1_000_000_000_000_000
     if seconds == 0, milliseconds == 0 { return self == .zero ? "0 s" : "< 1 ms" }

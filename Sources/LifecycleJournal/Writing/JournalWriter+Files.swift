@@ -61,7 +61,7 @@ extension JournalWriter {
       switch lock(descriptor) {
       case .success(let locked?):
         file = locked
-        (hasNewNames, hasNewDirectories) = (true, true)
+        hasNewNames = true
         isTorn = !endsWithLineEnd(descriptor)
         return removeSecondName(of: locked.identity)
       case .success(nil): files.close(descriptor)
@@ -92,9 +92,9 @@ extension JournalWriter {
     }
   }
 
-  private func openOrMake() throws(JournalFailure) -> Int32 {
+  private mutating func openOrMake() throws(JournalFailure) -> Int32 {
     do throws(FileError) {
-      return try files.makingDirectory(of: path) { () throws(FileError) in
+      return try files.makingDirectory(of: path, willMake: { hasNewDirectories = true }) { () throws(FileError) in
         try files.openForAppending(path, exclusively: false)
       }
     } catch {

@@ -73,8 +73,8 @@ struct JournalWriter: ~Copyable {
   var heartbeat: Heartbeat
   /// Whether a name of the journal may not be on the disk; an earlier process may have died before it flushed one.
   var hasNewNames = true
-  /// Whether the same is true of a name of the journal's directory, or of one above it.
-  var hasNewDirectories = true
+  /// Whether this process has made directories, whose names may not be on the disk.
+  var hasNewDirectories = false
   /// The last line with its line feed; a stored property, so that its memory is reused.
   private(set) var line = JSONBytes()
 
@@ -232,7 +232,7 @@ struct JournalWriter: ~Copyable {
     file?.mustMakeRoom(for: line.count, within: nextRotation ?? configuration.maximumSize) == true
   }
 
-  /// Flushes the directory after a file was made or renamed, and those above it once the file was opened: without its
+  /// Flushes the directory after a file was made or renamed, and those above it after directories were made: without its
   /// name, a flushed file is lost with the machine.
   private mutating func flushNames() throws(FileError) {
     guard hasNewNames else { return }
