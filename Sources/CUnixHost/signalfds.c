@@ -20,6 +20,10 @@ static bool is_signalfd(int directory, const char *name) {
   return count == (ssize_t)sizeof kind - 1 && memcmp(target, kind, sizeof kind - 1) == 0;
 }
 
+// Whether a descriptor may have come through exec. Its set then belongs to the process that has started this one, too. Libraries,
+// such as libdispatch, open theirs close-on-exec.
+static bool may_be_inherited(const char *name) { return !(fcntl(atoi(name), F_GETFD) & FD_CLOEXEC); }
+
 // Reads a file of /proc, as much of it as there is room for.
 static void read_text(const char *path, char *text, size_t size) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -48,7 +52,7 @@ uint64_t unixhost_signalfds_reclaim(uint64_t signals) {
   if (!descriptors) return 0;
   uint64_t taken = 0;
   for (struct dirent *entry; (entry = readdir(descriptors));) {
-    if (!is_signalfd(dirfd(descriptors), entry->d_name)) continue;
+    if (!is_signalfd(dirfd(descriptors), entry->d_name) || may_be_inherited(entry->d_name)) continue;
     uint64_t all = signals_of(entry->d_name);
     if (!(all & signals)) continue;
     sigset_t rest;

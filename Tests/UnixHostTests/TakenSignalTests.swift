@@ -55,6 +55,32 @@ import Testing
     }
   }
 
+  /// Its set belongs to the process that has started the program, too.
+  @Test func `An inherited signalfd keeps its signals`() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let inherited = try SignalDescriptor(for: SIGTERM)
+      let signals = try #require(try inherited.signals)
+      let errors = try LineFile(probe.directory.file("errors"))
+      let file = open(errors.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+      defer { close(file) }
+      let child = try ChildProcess(
+        probe.arguments(), environment: bareEnvironment, descriptors: (inherited.number, -1, file), directory: nil,
+        inOwnSession: true)
+      try await running {
+        try await probe.log.line(startingWith: "acquire end")
+        // The host has looked after the launch when it reloads.
+        child.signal(SIGHUP)
+        try await probe.log.line(startingWith: "reload end")
+        child.signal(SIGTERM)
+        #expect(try await child.ending() == .exited(0))
+      } finally: {
+        await child.end()
+      }
+      #expect(try inherited.signals == signals)
+      #expect(errors.lines == [])
+    }
+  }
+
   @Test func aHandlerThatStillRunsLosesItsSignalsToo() async throws {
     try await withTemporaryDirectory { directory in
       let gate = try Gate(directory.file("taker"))

@@ -85,7 +85,8 @@ enum unixhost_signal_holder unixhost_signal_reclaim(int number, char library[UNI
 
 // Removes these signals, a bit each (1 << (number - 1)), from all signalfds of the process, and returns those that a
 // signalfd had. A signalfd, such as that of a dispatch source, takes a signal before the handler when its reader is
-// faster. Does nothing where there are no signalfds. Linear in the number of descriptors.
+// faster. One that is not close-on-exec keeps them, because the process may have inherited it. Does nothing where there are no
+// signalfds. Linear in the number of descriptors.
 uint64_t unixhost_signalfds_reclaim(uint64_t signals);
 
 // Returns those of the signals, a bit each, that wait for a thread which blocks them. libdispatch's handler blocks a signal

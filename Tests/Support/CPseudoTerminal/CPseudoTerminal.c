@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
@@ -121,6 +122,13 @@ int cpt_process_signal(int process, int signal) {
 }
 
 int cpt_waker_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int cpt_signal_descriptor_open(int signal) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  return signalfd(-1, &only, SFD_CLOEXEC);
+}
 
 int cpt_watch_open(const char *path) {
   int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

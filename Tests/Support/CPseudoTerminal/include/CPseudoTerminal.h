@@ -57,6 +57,9 @@ int cpt_process_signal(int process, int signal);
 /// A descriptor that becomes readable when eight bytes, a number other than 0, are written to it; close-on-exec.
 int cpt_waker_open(void);
 
+/// A signalfd with one signal; close-on-exec.
+int cpt_signal_descriptor_open(int signal);
+
 /// A descriptor that is readable when the file has grown; close-on-exec.
 int cpt_watch_open(const char *path);
 
