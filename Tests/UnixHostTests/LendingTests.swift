@@ -6,8 +6,8 @@ import Testing
 
 /// A terminal that is lent to a child process, in real shells.
 @Suite(.serialized, .timeLimit(.hang)) struct LendingTests {
-  /// The keys at which the probe lends: to a child in its own group, and in another one.
-  private static let keys = ["l", "L"]
+  /// The keys at which the probe lends: to a child in its own group, in another one, and in its own one, which it names.
+  private static let keys = ["l", "L", "g"]
 
   private func withChild(
     _ command: String, key: String, in shell: Shell = .dash, file: String? = nil,
@@ -115,6 +115,20 @@ import Testing
         .line("state inactive inactive fg"),
       ]
       probe.expectRecords([.launch(), .resign("lend")] + visit + visit + [.activate("lend"), .quit("q")])
+    }
+  }
+
+  /// The host is in the group, too: it would hear each SIGCONT, and send the next one.
+  @Test func `The program's own group is not continued`() async throws {
+    let command = "trap \"echo continued\" CONT; \(Self.lineReader); read line; echo got $line"
+    try await withChild(command, key: "g") { probe, terminal in
+      try await terminal.wait(for: "child 2")
+      try await hasTerminal(probe, terminal)
+      terminal.line("second")
+      try await terminal.wait(for: "got second")
+      #expect(!terminal.text.contains("continued\r\n"))
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal)
     }
   }
 

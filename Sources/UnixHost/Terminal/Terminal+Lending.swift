@@ -79,7 +79,7 @@ extension Terminal {
   /// Call it in the body of ``lend(isolation:_:)``, for a child that was started in a process group of its own, as
   /// `Process` of Foundation does on Linux. A process of a background group that reads from the terminal is stopped by the
   /// kernel, so this method also sends the group SIGCONT. If Ctrl-Z stops the group, the host stops the program with it,
-  /// and `fg` continues both. Without a loan the method does nothing.
+  /// and `fg` continues both. The program's own group needs none of this. Without a loan the method does nothing.
   ///
   /// - Parameter group: the number of the group: that of the child, if the child leads it.
   public func bringToForeground(processGroup group: Int32) { request(.bringToForeground(group)) }

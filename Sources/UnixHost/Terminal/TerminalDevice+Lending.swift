@@ -3,7 +3,12 @@ import LibC
 /// The foreground group of the terminal while a child process in a group of its own has the terminal.
 extension TerminalDevice {
   /// Makes a group the foreground group, now or when the program is in the foreground again.
+  ///
+  /// The program's own group is there without a borrower, and its SIGCONT would reach the host, which would send the next
+  /// one. The kernel takes -1 for every process.
   mutating func bringToForeground(_ group: pid_t) {
+    if group == getpgrp() { return endBorrowing() }
+    guard group > 1 else { return }
     borrower = group
     continueBorrower()
   }

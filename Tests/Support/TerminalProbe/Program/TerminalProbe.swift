@@ -180,7 +180,7 @@ extension Probe {
       screen?.terminal.write(String(repeating: "much text\r\n", count: 20_000) + "\u{1B}[?7777hlast words")
       exit(5)
     case "R": leaveTwice()
-    case "l", "L": lend(application, ownGroup: key == "L")
+    case "l", "L", "g": lend(application, ownGroup: key == "L", namesGroup: key != "l")
     case "k": forkChild()
     case "s": startChild()
     // A memory error that the kernel reports early, and a system call that seccomp refuses: neither faults again.
@@ -191,13 +191,13 @@ extension Probe {
   }
 
   /// Lends the terminal to the child of the options.
-  private func lend(_ application: Application, ownGroup: Bool) {
+  private func lend(_ application: Application, ownGroup: Bool, namesGroup: Bool) {
     guard let terminal = screen?.terminal, let command = options.child else { return }
     application.task(self) { _ in
       do {
         let status = try await terminal.lend {
           let child = try Child(command, ownGroup: ownGroup)
-          if ownGroup { terminal.bringToForeground(processGroup: child.pid) }
+          if namesGroup { terminal.bringToForeground(processGroup: getpgid(child.pid)) }
           do {
             try await terminal.lend {}
           } catch {
