@@ -156,6 +156,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
   private var inquiry = Inquiry.answered
   /// Whether a resource that the service needs was given up, as of the last answer.
   private var hasGivenUp = false
+  /// Whether the manager was not asked for time when that was due.
+  private var isExtensionWithheld = false
   /// Whether ``Effect/waitForResources`` has not been answered yet.
   private var awaitsResources = false
   private var awaitsLaunch = false
@@ -252,7 +254,7 @@ extension ProcessStateMachine {
 
   private mutating func enterRunning(_ notices: [ServiceNotice]) {
     let isFirst = phase == .starting
-    phase = .running
+    (phase, isExtensionWithheld) = (.running, false)
     emit(.notify([.ready] + notices))
     emit(.armExtension(questionIsOpen ? Self.patience : nil))
     if isFirst, let interval = terms.pingInterval { emit(.armHeartbeat(interval)) }
@@ -404,7 +406,13 @@ extension ProcessStateMachine {
     self.hasGivenUp = hasGivenUp
     if !hasGivenUp { waitForResources() }
     if terms.watchdog != nil, phase == .running || phase == .reloading { emit(.notify([.watchdog])) }
+    // The manager's time may be over before the next extension is due.
+    if isExtensionWithheld, !isStuck { extend() }
   }
+
+  /// Whether the manager's own time-out applies to a start or a reload: nothing answers, or a resource was given up, without
+  /// which the service will not be ready by itself.
+  private var isStuck: Bool { inquiry != .answered || phase == .starting && hasGivenUp }
 
   /// Asks the main actor after half of the watchdog's time; an answer in the other half is a sign of life.
   private mutating func beat() {
@@ -416,9 +424,8 @@ extension ProcessStateMachine {
   private mutating func extend() {
     switch phase {
     case .starting, .reloading:
-      // A service that has given up a resource will not be ready by itself, so the manager's own time-out applies.
-      let isStuck = inquiry != .answered || phase == .starting && hasGivenUp
-      if !isStuck { emit(.notify([.extendTimeout(terms.timeoutExtension)])) }
+      isExtensionWithheld = isStuck
+      if !isExtensionWithheld { emit(.notify([.extendTimeout(terms.timeoutExtension)])) }
       ask()
     case .stopping: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
     case .running where questionIsOpen: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
