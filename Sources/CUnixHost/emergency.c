@@ -40,6 +40,15 @@ static bool comes_again(int number, int code) {
   }
 }
 
+// Whether a signal that was ignored when the program was started has no effect: one that a process has sent, or a memory error
+// that the kernel reports early. abort() sends its signal again with the default action, and the kernel does so for a trap.
+static bool stays_ignored(int number, const siginfo_t *info) {
+#ifdef BUS_MCEERR_AO
+  if (number == SIGBUS && info->si_code == BUS_MCEERR_AO) return true;
+#endif
+  return info->si_code <= 0 && !(number == SIGABRT && info->si_pid == getpid());
+}
+
 // Calls the former handler with the original context, and with the signal mask that it would have had.
 static void call_found(const struct sigaction *found, int number, siginfo_t *info, void *context) {
   sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
@@ -63,8 +72,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   bool is_handled = (found->sa_flags & SA_SIGINFO) || (found->sa_handler != SIG_DFL && found->sa_handler != SIG_IGN);
   bool is_ignored = !is_handled && found->sa_handler == SIG_IGN;
   bool is_fault = comes_again(number, info->si_code);
-  // A signal that a process has sent has no effect if it was ignored when the program was started.
-  if (is_ignored && !is_fault) return;
+  if (is_ignored && stays_ignored(number, info)) return;
   unixhost_emergency_restore();
   sigaction(number, found, NULL);
   // The fault happens again, now for the former handler and with an unchanged context.

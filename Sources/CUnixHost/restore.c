@@ -235,7 +235,7 @@ static bool begin_leaving(int64_t deadline) {
 
 // Restores the modes that were found, and writes the leaving sequences. Returns whether that is complete.
 static bool leave(int terminal, enum ownership ownership, unsigned generation, int64_t deadline) {
-  static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+  static const int faults[] = {UNIXHOST_FAULTS};
   sigset_t only, others, mask;
   sigemptyset(&only);
   sigaddset(&only, SIGTTOU);

@@ -222,13 +222,21 @@ static void change_mask(int how, int number, sigset_t *before) {
   pthread_sigmask(how, &only, before);
 }
 
-void unixhost_signals_unblock(void) {
-  // A fault with its signal blocked ends the process without a handler. The default actions of SIGTTIN and SIGTTOU keep
-  // a background job from changing the shell's terminal.
-  static const int always[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGTTIN, SIGTTOU};
+void unixhost_faults_unblock(void) {
+  static const int faults[] = {UNIXHOST_FAULTS};
   sigset_t needed;
   sigemptyset(&needed);
-  for (size_t i = 0; i < sizeof always / sizeof *always; i++) sigaddset(&needed, always[i]);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigaddset(&needed, faults[i]);
+  pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
+}
+
+void unixhost_signals_unblock(void) {
+  unixhost_faults_unblock();
+  sigset_t needed;
+  sigemptyset(&needed);
+  // Their default actions keep a background job from changing the shell's terminal.
+  sigaddset(&needed, SIGTTIN);
+  sigaddset(&needed, SIGTTOU);
   for (int number = 1; number < SIGNAL_LIMIT; number++)
     if (is_changed[number]) sigaddset(&needed, number);
   pthread_sigmask(SIG_UNBLOCK, &needed, NULL);

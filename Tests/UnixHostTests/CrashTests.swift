@@ -8,13 +8,13 @@ import Testing
   /// Dash changes no modes of its own, so it shows exactly what the program left.
   private func underDash(
     _ options: String = "", environment: [String: String] = ["SWIFT_BACKTRACE": "enable=no"],
-    body: (ProbeSession, PseudoTerminal) async throws -> Void
+    after command: String = ":", body: (ProbeSession, PseudoTerminal) async throws -> Void
   ) async throws {
     try await ProbeSession.run { probe in
       // Many rows: a stack trace must not push what it follows off the screen.
       try await Shell.dash.run(rows: 200, environment: environment, directory: probe.directory.path) { terminal in
         // No core file of a crash that is meant.
-        terminal.line("ulimit -c 0")
+        terminal.line("ulimit -c 0; \(command)")
         try await terminal.prompt()
         let before = terminal.modes
         try await probe.launch(options, on: terminal)
@@ -33,6 +33,30 @@ import Testing
       let status = try #require(try await terminal.status(in: .dash))
       #expect([SIGILL, SIGTRAP].contains(status - 128))
       #expect(terminal.screen.contains(message))
+    }
+  }
+
+  /// A fault whose signal is blocked ends the process without a handler; `p` crashes on a thread of the pool.
+  @Test(arguments: ["c", "f", "o", "p"])
+  func `A crash leaves the terminal in order also if every signal was blocked at the start`(key: String) async throws {
+    try await underDash("--block-signals") { _, terminal in
+      terminal.send(key)
+      try await terminal.prompt()
+      let status = try #require(try await terminal.status(in: .dash))
+      #expect([SIGILL, SIGTRAP, SIGSEGV].contains(status - 128))
+      if key == "f" { #expect(terminal.screen.contains("told to trap")) }
+    }
+  }
+
+  /// abort() makes the action the default one after the signal was ignored, and the kernel does so for a fault.
+  @Test(arguments: [("A", SIGABRT), ("T", SIGTRAP)])
+  func `A crash whose signal was ignored at the start leaves the terminal in order`(key: String, signal: Int32)
+    async throws
+  {
+    try await underDash(after: "trap '' ABRT TRAP") { probe, terminal in
+      terminal.send(key)
+      try await terminal.prompt()
+      #expect(try await terminal.status(in: .dash) == 128 + signal)
     }
   }
 

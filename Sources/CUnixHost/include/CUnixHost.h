@@ -102,6 +102,13 @@ int unixhost_signal_discard(int number);
 // itself.
 void unixhost_signals_restore(int64_t deadline);
 
+// The signals of faults.
+#define UNIXHOST_FAULTS SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS
+
+// Unblocks, for the calling thread, the signals of faults. A fault with its signal blocked, as a program inherits it from the
+// process that starts it, ends the process without a handler.
+void unixhost_faults_unblock(void);
+
 // Unblocks, for the calling thread, the signals that the host catches, those of faults, and SIGTTIN and SIGTTOU. A thread
 // inherits the mask of its creator, and Swift's own threads block nearly all signals. The program may have blocked other
 // signals in all its threads, to wait for them with sigwait; they stay blocked.

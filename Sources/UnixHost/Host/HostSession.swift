@@ -47,8 +47,10 @@ import Scheduling
       }
     }
     defer { ends.cancel() }
-    // The program's own code runs on the main actor's thread, so the stack of that thread may overflow.
+    // The program's own code runs on the main actor's thread, so the stack of that thread may overflow. Threads of the pool
+    // inherit what it blocks.
     unixhost_emergency_stack_install()
+    unixhost_faults_unblock()
     // Here and not on the host's thread, because a signal that arrives before that thread runs must not be lost.
     guard link.waker.descriptor >= 0, let signals = SignalPipe(catching: caught) else {
       return refused("no file descriptor is left", shortageOfDescriptors ?? errno)

@@ -58,6 +58,8 @@ struct Options: Sendable {
   private(set) var errors: String?
   /// `--budget MS`: the budget of each of the two.
   private(set) var budget: Duration?
+  /// `--block-signals`: the first thread blocks every signal, as one that it has inherited does.
+  private(set) var blocksSignals = false
   /// `--taker KIND`: a library takes the host's signals, as ``SignalTaker`` has them.
   private(set) var taker: SignalTaker?
   /// `--taker-gate PATH`: its handler waits until a byte can be read from this named pipe.
@@ -78,6 +80,7 @@ struct Options: Sendable {
       case "--modes": usesModes = true
       case "--child": child = rest.popFirst()
       case "--patient": isPatient = true
+      case "--block-signals": blocksSignals = true
       case "--taker": taker = rest.popFirst().flatMap { SignalTaker(rawValue: $0) }
       case "--taker-gate": takerGate = rest.popFirst()
       case "--log": log = rest.popFirst()

@@ -12,6 +12,7 @@ import UnixHost
 /// Foundation. Two programs call it: `TerminalProbe` links none, and `FoundationTerminalProbe` links the bridge.
 package enum TerminalProbe {
   @MainActor package static func main() {
+    if Options.shared.blocksSignals { blockSignals() }
     if Options.shared.isPatient { unixhost_stderr_set_patience(60_000) }
     guard !Options.shared.usesDelegateMain else { return Probe.main() }
     MainLoop.run {
@@ -22,6 +23,12 @@ package enum TerminalProbe {
       return await TerminalHost(application: application, configuration: Probe.terminalConfiguration).run()
     }
   }
+}
+
+private func blockSignals() {
+  var signals = sigset_t()
+  sigfillset(&signals)
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
 }
 
 /// The probe's delegate.
@@ -166,7 +173,9 @@ extension Probe {
       Log.shared.write("blocked")
       Gate(gate).block()
     case "c": crash()
+    case "p": Task.detached { self.crash() }
     case "C": crashesInBackground = true
+    case "A": abort()
     case "f": fatalError("told to trap")
     case "o": Log.shared.write("depth \(overflow(1))")
     case "e": writeAll("a message on standard error\n", to: STDERR_FILENO)
@@ -186,6 +195,8 @@ extension Probe {
     // A memory error that the kernel reports early, and a system call that seccomp refuses: neither faults again.
     case "B": _ = cpt_send_to_self(SIGBUS, 5)
     case "S": _ = cpt_send_to_self(SIGSYS, 1)
+    // A breakpoint's trap, as Swift's own is on other processors.
+    case "T": _ = cpt_send_to_self(SIGTRAP, 1)
     default: break
     }
   }
@@ -244,7 +255,7 @@ extension Probe {
     watch(child)
   }
 
-  private func crash() {
+  private nonisolated func crash() {
     let none = [Int]()
     // The index is not known to the compiler, so that the check happens when the program runs.
     writeAll("\(none[Int(getpid())])", to: STDERR_FILENO)
