@@ -110,6 +110,21 @@ import Testing
     }
   }
 
+  /// The kernel takes the terminal from its session, and `poll` says nothing; the other side waits for the last descriptor.
+  @Test func `A service ends with the shell that leads its terminal's session`() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let script = "\(probe.command()) </dev/null >/dev/null 2>&1 & read line"
+      try await PseudoTerminal.run(["sh", "-c", script]) { terminal in
+        try await probe.log.line(startingWith: "acquire end")
+        terminal.line("")
+        #expect(try await terminal.child.ending() == .exited(0))
+        try await terminal.outputHasEnded()
+        try await ProcessTable.ending(of: try probe.pid())
+      }
+      probe.expectRecords(.launchInBackground("launch"), .terminate("hang-up"))
+    }
+  }
+
   @Test func nohupKeepsAService() async throws {
     try await ProbeSession.run("ServiceProbe") { probe in
       try await Shell.bash.run(directory: probe.directory.path) { terminal in

@@ -21,6 +21,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   private var unsent = UnsentStates()
   /// The terminal from which a service was started; -1 if there is none, or the service shall outlive it.
   private var terminal: Int32 = -1
+  /// The session whose terminal that is.
+  private let session = getsid(0)
 
   /// Creates the thread of a service host, with the manager that the environment names.
   init(
@@ -69,14 +71,20 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   override var descriptors: [pollfd] { [pollfd(fd: terminal, events: 0, revents: 0)] }
 
   override func take(_ ready: ArraySlice<pollfd>) {
-    guard let events = ready.first?.revents, events != 0 else { return }
-    forgetTerminal()
-    process(.hangUp(at: SignalPipe.now))
+    if let events = ready.first?.revents, events != 0 { loseTerminal() }
   }
 
+  /// Whether the terminal is closed, or was taken from the session because its leader has ended, which `poll` does not report.
   private var terminalIsGone: Bool {
+    guard terminal >= 0 else { return false }
     var watched = pollfd(fd: terminal, events: 0, revents: 0)
-    return poll(&watched, 1, 0) > 0
+    // A program that has begun a session of its own has left the terminal itself.
+    return poll(&watched, 1, 0) > 0 || tcgetsid(terminal) < 0 && getsid(0) == session
+  }
+
+  private func loseTerminal() {
+    forgetTerminal()
+    process(.hangUp(at: SignalPipe.now))
   }
 
   private func forgetTerminal() {
@@ -93,6 +101,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   override func passTime(_ now: Instant) {
     // Retry here, because the host's thread wakes up once a second in any case.
     retry()
+    if terminalIsGone { loseTerminal() }
     if reloadsAfterSleep, !isAsleep { reload() }
     if nextHeartbeat.hasCome(by: now) { process(.heartbeatDue) }
     if nextExtension.hasCome(by: now) { process(.extensionDue) }
