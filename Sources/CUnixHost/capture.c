@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,9 +18,15 @@ static int error_found = -1;    // where descriptor 2 pointed
 static atomic_int error_memory = -1;
 static atomic_bool error_is_captured;
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
 static int open_memory(void) {
 #if defined(__linux__)
-  int memory = memfd_create("standard-error", MFD_CLOEXEC);
+  // A system may refuse memory that could be executed; Linux before 6.3 does not know the flag.
+  int memory = memfd_create("standard-error", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+  if (memory < 0 && errno == EINVAL) memory = memfd_create("standard-error", MFD_CLOEXEC);
 #else
   char path[] = "/tmp/standard-error.XXXXXX";
   int memory = mkstemp(path);
@@ -58,8 +65,15 @@ static _Atomic off_t error_begins;  // what comes before it has been given back
 
 void unixhost_stderr_set_patience(int milliseconds) { atomic_store(&showing_patience, milliseconds); }
 
+// A limit for the size of files holds for the memory, too, which does not become shorter when old output is freed: output
+// beyond the limit would be lost, and end a child.
+static bool may_grow(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY;
+}
+
 void unixhost_stderr_capture(void) {
-  if (atomic_load(&error_is_captured) || !isatty(2)) return;
+  if (atomic_load(&error_is_captured) || !isatty(2) || !may_grow()) return;
   int memory = take_memory();
   // Use a number above the descriptors of a shell's redirections. Copy it each time, because the program may have
   // redirected 2 meanwhile.

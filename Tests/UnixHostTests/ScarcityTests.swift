@@ -67,6 +67,24 @@ import Testing
     #expect([Element.bytes([1])].mergingFocus == [.bytes([1])])
   }
 
+  /// The memory that keeps it obeys the limit, too, and stays as long as it was when its beginning is freed.
+  @Test func `Under a limit for the size of files no text on standard error is lost`() async throws {
+    try await ProbeSession.run { probe in
+      let limited = ["bash", "-c", "ulimit -f 2048 && exec \"$@\"", "-"] + probe.arguments()
+      try await PseudoTerminal.run(limited) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        for _ in 0..<3 {
+          terminal.send("E")
+          try await probe.log.line(startingWith: "wrote a megabyte")
+        }
+        terminal.send("eq")
+        #expect(try await terminal.child.ending() == .exited(0))
+        try await terminal.outputHasEnded()
+        #expect(terminal.text.contains("a message on standard error"))
+      }
+    }
+  }
+
   @Test(arguments: ["\u{1B}[", "\u{1B}O", "\u{1B}[<"]) func aSequenceWithoutAnEndIsNotHeldForEver(beginning: String) {
     var parser = TerminalInputParser()
     var handedOn: [UInt8] = []

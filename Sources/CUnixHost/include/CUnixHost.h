@@ -212,8 +212,8 @@ void unixhost_emergency_install(void);
 // otherwise. For a thread that lives as long as the process.
 void unixhost_emergency_stack_install(void);
 
-// Captures output to descriptor 2 in memory, if it is a terminal. Otherwise the output of a program before a trap would
-// vanish with the alternate screen.
+// Captures output to descriptor 2 in memory, if it is a terminal and files may have any size (RLIMIT_FSIZE). Otherwise the
+// output of a program before a trap would vanish with the alternate screen.
 void unixhost_stderr_capture(void);
 
 // Restores descriptor 2, unless the program has redirected it, and writes the captured output there, within a time limit. If

@@ -77,8 +77,9 @@ public final class TerminalHost: Sendable {
     /// shell.
     ///
     /// True by default. While the program has its screen, the host captures standard error, and prints its last 128 KiB
-    /// when the program leaves the screen. A terminal of the type `dumb` has no screen; ``TerminalHost/run()`` refuses
-    /// such a program there.
+    /// when the program leaves the screen. It does not do so under a limit for the size of files (`ulimit -f`), which
+    /// holds for the captured text, too. A terminal of the type `dumb` has no screen; ``TerminalHost/run()`` refuses such
+    /// a program there.
     public var usesAlternateScreen = true
     /// Whether each key arrives at once and without an echo.
     ///
