@@ -58,6 +58,20 @@ import Testing
     #expect(omission == InputOmission())
   }
 
+  @Test func `Input waits for the waking up to a limit, and each read by itself`() {
+    var waiting = WaitingInput()
+    #expect(waiting.isEmpty)
+    let typed: [TerminalInputParser.Element] = [.bytes([0x1B]), .focus(false), .bytes([0x5B]), .bytes([0x41])]
+    for element in typed { waiting.append(element) }
+    #expect(waiting.elements == typed && waiting.omitted == .init())
+    for _ in 0..<WaitingInput.limit { waiting.append(.bytes([0x71])) }
+    let kept = waiting.elements.count
+    #expect(kept > 3000 && kept <= WaitingInput.limit / InputBacklog.eventCost)
+    waiting.append(.focus(true))
+    #expect(waiting.omitted == .init(bytes: WaitingInput.limit + typed.count - kept, focus: true))
+    #expect(waiting.elements.count == kept)
+  }
+
   @Test func `A backlog that has room in time loses nothing`() {
     let start = SuspendingClock.now
     var omission = InputOmission()

@@ -191,6 +191,21 @@
       }
     }
 
+    @Test func `Ctrl-C ends the program however much was typed while the computer sleeps`() async throws {
+      try await onTerminal { probe, logind, terminal in
+        try probe.gate.open()
+        try await logind.tell("sleep")
+        try await logind.log.line(startingWith: "inhibitor released, open: 0")
+        // In many reads, as a person types.
+        for _ in 0..<200 {
+          terminal.send("k")
+          try await terminal.inputIsRead()
+        }
+        terminal.control("C")
+        try await probe.isNotRunning()
+      }
+    }
+
     // MARK: The session
 
     @Test(arguments: [("lock", "unlock"), ("hint true", "hint false")])
@@ -343,6 +358,23 @@
         try await probe.isActive(visit: 2, on: terminal)
         try await quit(probe, terminal)
       }
+    }
+  }
+
+  extension PseudoTerminal {
+    /// Waits until the program has read what was typed: the kernel takes a moment to hand it over.
+    fileprivate func inputIsRead(within limit: Duration = .seconds(30)) async throws {
+      let device = open(slave, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+      defer { close(device) }
+      let start = ContinuousClock.now
+      var count: Int32 = 0
+      try await Task.sleep(for: .milliseconds(2))
+      repeat {
+        guard ContinuousClock.now - start < limit else {
+          throw WaitFailed(cause: .deadline(limit), wanted: "the reads", found: "\(count) bytes")
+        }
+        await Task.yield()
+      } while ioctl(device, UInt(FIONREAD), &count) == 0 && count > 0
     }
   }
 #endif

@@ -74,6 +74,12 @@ struct InputOmission: Sendable, Hashable {
   struct Omitted: Sendable, Hashable {
     var bytes = 0
     var focus: Bool?
+
+    /// Adds input; a terminal can send for ever.
+    mutating func add(bytes more: Int = 0, focus new: Bool? = nil) {
+      bytes += min(more, .max - bytes)
+      focus = new ?? focus
+    }
   }
 
   private enum State: Sendable, Hashable {
@@ -110,9 +116,38 @@ struct InputOmission: Sendable, Hashable {
   /// Notes input that is omitted.
   mutating func omit(bytes: Int = 0, focus: Bool? = nil) {
     guard case .omitting(var omitted) = state else { return }
-    // A terminal can send for ever.
-    omitted.bytes += min(bytes, .max - omitted.bytes)
-    omitted.focus = focus ?? omitted.focus
+    omitted.add(bytes: bytes, focus: focus)
     state = .omitting(omitted)
+  }
+}
+
+/// The input that waits until the computer wakes; pure.
+///
+/// The host goes on to read the terminal, because the next key may be Ctrl-C. So the input has a limit, and the rest is
+/// omitted.
+struct WaitingInput: Sendable, Hashable {
+  /// The limit: some thousand keys.
+  static let limit = 1 << 20
+
+  /// The input, oldest first.
+  ///
+  /// What came in several reads stays apart: an `ESC` that a moment has made the Escape key begins no sequence.
+  private(set) var elements: [TerminalInputParser.Element] = []
+  private(set) var omitted = InputOmission.Omitted()
+  private var cost = 0
+
+  var isEmpty: Bool { elements.isEmpty }
+
+  /// Adds bytes, or a report of the focus.
+  mutating func append(_ element: TerminalInputParser.Element) {
+    let (bytes, focus): ([UInt8], Bool?) =
+      switch element {
+      case .bytes(let bytes): (bytes, nil)
+      case .focus(let isFocused): ([], isFocused)
+      case .signalKey: ([], nil)
+      }
+    guard cost < Self.limit else { return omitted.add(bytes: bytes.count, focus: focus) }
+    cost += InputBacklog.cost(of: [], bytes)
+    elements.append(element)
   }
 }

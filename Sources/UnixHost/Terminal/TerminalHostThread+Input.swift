@@ -5,8 +5,8 @@ import LibC
 extension TerminalHostThread {
   /// Whether to read the terminal's input now: not after a handler, perhaps that of a crash, has left the screen.
   var readsInput: Bool {
-    machine.readsTerminal && readsAgain == nil && waiting.count < Self.waitingLimit && !omission.isHolding
-      && unixhost_emergency_is_armed() && unixhost_emergency_left() == UNIXHOST_NOT_LEFT
+    machine.readsTerminal && readsAgain == nil && !omission.isHolding && unixhost_emergency_is_armed()
+      && unixhost_emergency_left() == UNIXHOST_NOT_LEFT
   }
 
   func read() {
@@ -109,7 +109,10 @@ extension TerminalHostThread {
 
   /// Follows whether too much input waits for the main actor.
   func followBacklog(_ now: Instant) {
-    let omitted = omission.follow(isFull: backlog.isFull, now: now)
+    tell(of: omission.follow(isFull: backlog.isFull, now: now))
+  }
+
+  func tell(of omitted: InputOmission.Omitted) {
     if omitted.bytes > 0 { deliver([], [], omittedBytes: omitted.bytes) }
     if let isFocused = omitted.focus { takeFocus(isFocused) }
   }

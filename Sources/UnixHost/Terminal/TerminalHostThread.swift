@@ -14,8 +14,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   /// The interval at which the host looks whether Ctrl-Z has stopped a child in a process group of its own.
   private static let borrowerPeriod = Duration.milliseconds(200)
 
-  /// The limit for input that waits until the computer wakes, in reads.
-  static let waitingLimit = 64
   /// The longest time for which Escape waits.
   private static let longestEscapeDelay = Duration.seconds(10)
 
@@ -30,7 +28,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   var decoder = Terminal.KeyDecoder()
   private var hasHungUp = false
   /// Input that came while the computer went to sleep.
-  var waiting: [TerminalInputParser.Element] = []
+  var waiting = WaitingInput()
   /// Input that the main actor has not handled yet.
   let backlog: InputBacklog
   var omission = InputOmission()
@@ -147,9 +145,12 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     followBacklog(now)
     passTimeOfInput(now)
     if !isAsleep, !waiting.isEmpty {
-      let elements = waiting
-      waiting = []
-      if machine.readsTerminal { take(elements) }
+      let input = waiting
+      waiting = WaitingInput()
+      if machine.readsTerminal {
+        take(input.elements)
+        tell(of: input.omitted)
+      }
     }
     if isAbandoned { device.leaveAbandoned() }
     // While the terminal is lent, its screen is that of the child.
