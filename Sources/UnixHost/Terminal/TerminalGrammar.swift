@@ -219,8 +219,10 @@ extension TerminalGrammar {
   /// Whether these bytes after `ESC` begin an answer of the terminal, rather than Alt with a key and another key.
   private static func beginsAnswer(_ introducer: UInt8, _ byte: UInt8) -> Bool {
     switch introducer {
-    case UInt8(ascii: "]"): (0x30...0x39).contains(byte)
-    case UInt8(ascii: "P"): (0x30...0x39).contains(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "!")
+    // `l` and `L` come before the titles of the window and of its icon.
+    case UInt8(ascii: "]"): (0x30...0x39).contains(byte) || byte == UInt8(ascii: "l") || byte == UInt8(ascii: "L")
+    // `@` is kitty's.
+    case UInt8(ascii: "P"): (0x30...0x39).contains(byte) || ">!@".utf8.contains(byte)
     default: byte == UInt8(ascii: "G")
     }
   }
