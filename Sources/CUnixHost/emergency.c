@@ -95,9 +95,9 @@ static const int ending_signals[] = {
 };
 
 // A write beyond the limit for the size of a file fails with EFBIG, and also sends the writer this signal, as if from
-// itself. The error is enough.
+// itself. The error is enough, except in a forked child, where the signal acts as it would without a host.
 static bool is_about_own_write(int number, const siginfo_t *info) {
-  return number == SIGXFSZ && info->si_code == SI_USER && info->si_pid == getpid();
+  return number == SIGXFSZ && info->si_code == SI_USER && info->si_pid == getpid() && !unixhost_is_forked_child();
 }
 
 static void on_ending(int number, siginfo_t *info, void *context) {

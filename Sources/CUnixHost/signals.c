@@ -27,10 +27,12 @@ static bool is_changed[SIGNAL_LIMIT];
 // The process that catches signals. A child that was forked without exec has these handlers, too.
 static pid_t owner;
 
+bool unixhost_is_forked_child(void) { return getpid() != owner; }
+
 // In a forked child, lets the signal act as it would without a host, and returns true. The child shares the pipe of its
 // parent, and a signal to the child must not end the parent.
 static bool acts_on_child(int number) {
-  if (getpid() == owner) return false;
+  if (!unixhost_is_forked_child()) return false;
   sigaction(number, &found[number], NULL);
   // It stays blocked until the handler has returned.
   raise(number);
@@ -67,7 +69,11 @@ static void record_signal(int number, siginfo_t *info, void *context) {
   errno = saved_errno;
 }
 
-static void discard_signal(int number) { (void)number; }
+static void discard_signal(int number) {
+  int saved_errno = errno;
+  acts_on_child(number);
+  errno = saved_errno;
+}
 
 int unixhost_pipe(int ends[2]) {
 #if defined(__linux__)

@@ -99,9 +99,8 @@ import Testing
   }
 
   /// A child that was forked without exec has the handlers of its parent, and must not act in its name.
-  @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1]) func aSignalToAForkedChildIsItsOwn(signal: Int32)
-    async throws
-  {
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE])
+  func aSignalToAForkedChildIsItsOwn(signal: Int32) async throws {
     try await ProbeSession.run { probe in
       let limited = ["sh", "-c", "ulimit -c 0; exec \"$@\"", "-"] + probe.arguments()
       // The backtracer handles SIGQUIT, and returns.
@@ -120,6 +119,20 @@ import Testing
         #expect(try await terminal.child.nextEvent() == .exited(0))
       }
       probe.expectRecords(.launch(), .quit("q"))
+    }
+  }
+
+  /// The program itself outlives such a write, whose error is enough.
+  @Test func `A forked child ends by its own write beyond the limit for the size of files`() async throws {
+    try await ProbeSession.run { probe in
+      let limited = ["sh", "-c", "ulimit -c 0; exec \"$@\"", "-"] + probe.arguments()
+      try await PseudoTerminal.run(limited) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send("K")
+        try await probe.log.line(startingWith: "child killed by \(SIGXFSZ)")
+        terminal.send("q")
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+      }
     }
   }
 

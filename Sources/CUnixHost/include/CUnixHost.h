@@ -67,6 +67,9 @@ bool unixhost_signal_is_ignored(int number);
 // screen: unixhost_emergency_leave.
 int unixhost_signal_catch(int number);
 
+// Whether this process was forked, without exec, from the one that catches signals. Async-signal-safe.
+bool unixhost_is_forked_child(void);
+
 // The present handler of a signal that the host has caught.
 enum unixhost_signal_holder {
   UNIXHOST_SIGNAL_OURS,
@@ -94,7 +97,8 @@ uint64_t unixhost_signalfds_reclaim(uint64_t signals);
 // waits there for ever. Linear in the number of threads.
 uint64_t unixhost_signals_stuck(uint64_t signals);
 
-// Installs a handler that does nothing. Unlike SIG_IGN it does not survive exec. Stores the disposition found.
+// Installs a handler that does nothing, except in a forked child, as with `catch`. Unlike SIG_IGN it does not survive exec.
+// Stores the disposition found.
 int unixhost_signal_discard(int number);
 
 // Restores the dispositions that `catch` and `discard` found. Until a deadline on the clock of unixhost_now, SIGTERM,

@@ -70,8 +70,9 @@ int cpt_spawn(const struct cpt_start *start, char *const arguments[], char *cons
   return error;
 }
 
-pid_t cpt_fork(void) {
+pid_t cpt_fork(int signal) {
   pid_t child = fork();
+  if (child == 0 && signal) kill(getpid(), signal);
   while (child == 0) pause();
   return child;
 }

@@ -31,9 +31,9 @@ struct cpt_start {
 /// @return 0, or an error number; errno is not set.
 int cpt_spawn(const struct cpt_start *start, char *const arguments[], char *const environment[], pid_t *pid);
 
-/// Forks a child that runs no other program, and waits for signals for ever.
+/// Forks a child that runs no other program, sends itself a signal unless it is 0, and waits for signals for ever.
 /// @return the child's number.
-pid_t cpt_fork(void);
+pid_t cpt_fork(int signal);
 
 /// Sends the calling process a signal with a code that only the kernel gives, as if the kernel had sent it.
 int cpt_send_to_self(int signal, int code);

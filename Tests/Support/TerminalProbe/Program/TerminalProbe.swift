@@ -191,6 +191,8 @@ extension Probe {
     case "R": leaveTwice()
     case "l", "L", "g": lend(application, ownGroup: key == "L", namesGroup: key != "l")
     case "k": forkChild()
+    // As the kernel does at a write beyond the limit for the size of files.
+    case "K": forkChild(sendingItself: SIGXFSZ)
     case "s": startChild()
     // A memory error that the kernel reports early, and a system call that seccomp refuses: neither faults again.
     case "B": _ = cpt_send_to_self(SIGBUS, 5)
@@ -235,8 +237,8 @@ extension Probe {
   }
 
   /// Forks a child that runs no other program, and says how it ended.
-  private func forkChild() {
-    let child = cpt_fork()
+  private func forkChild(sendingItself signal: Int32 = 0) {
+    let child = cpt_fork(signal)
     Log.shared.write("child \(child)")
     watch(child)
   }
