@@ -183,7 +183,9 @@ extension ServiceHostTests {
 
   @Test(arguments: [
     ("LISTEN_PID=1 LISTEN_FDS=1", "$LISTEN_PID or $LISTEN_PIDFDID does not name this process"),
-    ("LISTEN_PID=$$ LISTEN_FDS=2000000000", "$LISTEN_FDS is 2000000000, and "),
+    ("LISTEN_PID=$$ LISTEN_FDS=2000000000", "$LISTEN_FDS is 2000000000, and 2 descriptors"),
+    // What the process itself has opened was not passed.
+    ("LISTEN_PID=$$ LISTEN_FDS=3", "$LISTEN_FDS is 3, and 2 descriptors"),
     ("LISTEN_PID=$$ LISTEN_FDS=99999999999999999999", "$LISTEN_FDS is “99999999999999999999”"),
   ])
   func theSocketsOfAnotherProcessAreNotTouched(variables: String, reason: String) async throws {

@@ -65,8 +65,8 @@ public struct ActivationSocket: Sendable, Hashable {
     let environment = ActivationEnvironment(
       process: getpid(), identifier: { pidfdIdentifier }, isWithheld: isWithheld, Environment.variable)
     let first = ActivationEnvironment.firstDescriptor
-    // Only open descriptors are looked at: the number may be damaged.
-    let open = (first..<first + environment.count).prefix { fcntl($0, F_GETFD) >= 0 }
+    // Only open descriptors are looked at: the number may be damaged. What comes through exec is not close-on-exec.
+    let open = (first..<first + environment.count).prefix { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 }
     let obstacle =
       open.count < Int(environment.count) ? .notOpen(environment.count, open: open.count) : environment.obstacle
     if let obstacle {
@@ -100,7 +100,7 @@ struct ActivationEnvironment: Sendable, Hashable {
       case .isForAnotherProcess: "$LISTEN_PID or $LISTEN_PIDFDID does not name this process"
       case .isWithheld: "a program with set-user-ID or file capabilities ignores $LISTEN_FDS"
       case .damaged(let text): "$LISTEN_FDS is “\(text.bounded)”"
-      case .notOpen(let count, let open): "$LISTEN_FDS is \(count), and \(open) descriptors are open from 3 on"
+      case .notOpen(let count, let open): "$LISTEN_FDS is \(count), and \(open) descriptors were passed from 3 on"
       }
     }
   }
