@@ -195,7 +195,7 @@ import Testing
   @Test @MainActor func `shows what a journal holds as text, whatever it is`() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     guard let browser = Browser() else { return }
-    let name = #"</script><b onclick=\"x\">&amp;\u001b\u2028'"#
+    let name = #"\u0d4e</script>\u0d4e<b onclick=\"x\">&amp;\u001b\u2028'"#
     try Data(
       #"{"t":0.0,"kind":"report","name":"\#(name)","state":"active","scene":"\#(name)","cause":"\#(name)"}\#n"#.utf8
     ).write(to: URL(filePath: journal))
@@ -203,7 +203,7 @@ import Testing
     let visit = try await browser.visit(page, in: folder)
     #expect(visit.elements.first { $0.name == "output" }?.text == "[]" && visit.requests == [])
     let shown = items(visit.elements, "system", run: 1).compactMap { $0["data-name"] }
-    #expect(shown == [#"</script><b onclick="x">&amp;\u{1B}\u{2028}'"#])
+    #expect(shown == [#"\#u{D4E}</script>\#u{D4E}<b onclick="x">&amp;\u{1B}\u{2028}'"#])
     #expect(!visit.elements.contains { $0.name == "b" })
   }
 

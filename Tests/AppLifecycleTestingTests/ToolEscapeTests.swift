@@ -61,6 +61,25 @@ import Testing
     #expect(controls(in: result.output) == "" && controls(in: result.error) == "")
   }
 
+  /// Each of these letters forms one character with what follows it.
+  @Test(arguments: ["\u{D4E}", "\u{111C2}", "\u{11A84}"])
+  func `no tag of a journal, or of its name, begins in a page, whatever letter stands before it`(letter: String) throws
+  {
+    let tags = ["</script>", "<b title=x>", "&lt;i>"].map { letter + $0 }.joined()
+    let record =
+      "\"kind\":\"report\",\"name\":\"\(tags)\",\"state\":\"active\",\"scene\":\"\(tags)\",\"cause\":\"\(tags)\""
+    let file = directory.file("\(letter)<b title=x>\(letter)&lt;i>\(letter)\".jsonl")
+    try Data("{\"t\":0.0,\(record)}\n".utf8).write(to: URL(filePath: file))
+    let page = Data(try Tool.run("timeline", "-o", "-", "--format", "html", file).output.utf8)
+    // By bytes: to a text's own search the letter and the tag's beginning are one character, too.
+    for tag in ["<b title", "\(letter)<", "\(letter)\""] {
+      #expect(page.range(of: Data(tag.utf8)) == nil, "\(tag)")
+    }
+    #expect(
+      page.range(of: Data("\(letter)&lt;b title=x&gt;\(letter)&amp;lt;i&gt;\(letter)&quot;.jsonl</h1>".utf8)) != nil)
+    #expect(page.range(of: Data("\(letter)\\u003c/script>\(letter)\\u003cb".utf8)) != nil)
+  }
+
   @Test func `what log --json escapes is read as it was written`() throws {
     try makeHostileJournal()
     let lines = try Tool.run("log", "--json", path).output.split(separator: "\n")

@@ -76,18 +76,20 @@ enum HTMLPage {
 extension String {
   /// The JSON in a form that may stand in a page: no tag can begin in it.
   var asScriptData: String {
-    utf8.contains(UInt8(ascii: "<")) ? String(flatMap { $0 == "<" ? Array("\\u003c") : [$0] }) : self
+    guard utf8.contains(UInt8(ascii: "<")) else { return self }
+    // By scalars: in some scripts a letter and the "<" behind it are one character.
+    return unicodeScalars.reduce(into: "") { if $1 == "<" { $0 += "\\u003c" } else { $0.unicodeScalars.append($1) } }
   }
 
   /// The text in a form that may stand in a page: it has no tags, and invisible characters are written out.
   var asHTML: String {
-    printable.reduce(into: "") { html, character in
-      switch character {
+    printable.unicodeScalars.reduce(into: "") { html, scalar in
+      switch scalar {
       case "&": html += "&amp;"
       case "<": html += "&lt;"
       case ">": html += "&gt;"
       case "\"": html += "&quot;"
-      default: html.append(character)
+      default: html.unicodeScalars.append(scalar)
       }
     }
   }
