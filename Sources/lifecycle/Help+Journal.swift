@@ -27,7 +27,8 @@ extension Help {
       --session WHICH    only one run: its number in 'lifecycle sessions'; -1 or
                          'last'; or its name
       --json             only the records, as they stand in the journal, one JSON
-                         object a line: the input of 'lifecycle simulate --replay'
+                         object a line: with --session, the input of 'lifecycle
+                         simulate --replay'
       --color auto       in color on a terminal, unless NO_COLOR is set
 
     Below each input of the system stand its effects: state (a commit), call (of a

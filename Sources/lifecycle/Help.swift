@@ -66,8 +66,9 @@ enum Help {
       --format jsonl     one JSON object a line: t (seconds of virtual time), kind,
                          name, state, scene, cause, and reason for an input that was
                          ignored
-      --replay FILE      plays the inputs of a recorded run (jsonl; - is standard
-                         input) again, at the same times
+      --replay FILE      plays the inputs of one recorded run (jsonl; - is standard
+                         input) again, at the same times; the application of a host
+                         is not suspended by time
       --profile app      the app-based life cycle: the delegate of the application
                          is called
       --profile scene    the scene-based life cycle: the delegate of each window's

@@ -49,16 +49,19 @@ struct SimulateCommand: Action {
   /// Plays the script; prints nothing on standard output unless the whole script can be played.
   @MainActor func run() async throws -> ExitStatus {
     var profile = profile ?? .app
+    var configuration = Application.Configuration()
     let script: Script
     switch source {
     case .standardInput: script = try Script(try StandardStreams.readInput())
     case .argument(let text): script = try Script(text)
     case .trace(let path):
-      let records = try Trace.read(path)
-      if self.profile == nil, records.contains(where: { $0.scene != nil }) { profile = .scene }
-      script = try Script(replaying: records)
+      let trace = try Trace(path)
+      if self.profile == nil, trace.records.contains(where: { $0.scene != nil }) { profile = .scene }
+      // A host suspends its program by an input only, and keeps it awake without one.
+      if !trace.records.suspendsByTime { configuration.backgroundStay = .foreignLimit }
+      script = try Script(replaying: trace.records, lines: trace.lines)
     }
-    let system = SimulatedSystem(profile: profile == .scene ? .scenes : .application)
+    let system = SimulatedSystem(profile: profile == .scene ? .scenes : .application, configuration: configuration)
     // A test's own actions are ignored in the record of a test, and are a mistake in a script.
     if case .trace = source {} else { try system.requireActions(of: script) }
     let record = try await system.play(script)

@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import Foundation
+import LifecycleJournal
 import TestTraits
 import Testing
 
@@ -76,6 +77,56 @@ import Testing
     #expect(other.output.contains("an application without scenes has no windows"))
   }
 
+  /// A host keeps its program awake without an input that says so.
+  @Test(
+    arguments: [
+      "launch:background; mode:begin:host; wait:1m; kill",
+      "launch; home; suspend; wake; mode:begin:host; wait:1m; kill",
+      "launch; mode:begin:host; home; suspend; wait:1m; open; home; wait:1m; kill",
+    ])
+  func `the record of a host is replayed without a suspension that it has not`(script: String) async throws {
+    let record = try await SimulatedSystem().play(script)
+    #expect(record.callbacks.last == "willTerminate (background)")
+    try await expectSameReplay(of: record.filter { $0.kind != .input || !$0.name.contains(/^(mode|wait):/) })
+  }
+
+  @Test(
+    arguments: [
+      "launch; suspend; home; wait:1m; open", "launch; home; suspend; open; home; wait:1m; kill",
+      "launch; slow:didEnterBackground:7s; home; open; kill",
+    ])
+  func `a record of a simulator is replayed with the suspensions that it has by time`(script: String) async throws {
+    let record = try await SimulatedSystem().play(script)
+    try await expectSameReplay(of: record)
+    try await expectSameReplay(of: record.filter { $0.kind != .input || !$0.name.hasPrefix("wait:") })
+  }
+
+  private func expectSameReplay(of record: [LifecycleRecord]) async throws {
+    let result = try Tool.run(["simulate", "--format=jsonl", "--replay=-"], input: record.jsonLines)
+    #expect(result.status == 0 && result.error == "")
+    let played = try result.output.split(separator: "\n").map { try #require(LifecycleRecord(jsonLine: String($0))) }
+    func commits(_ record: [LifecycleRecord]) -> [String] {
+      record.filter { $0.kind == .state }.map { "\($0.name) \($0.instant)" }
+    }
+    #expect(played.callbacks == record.callbacks && commits(played) == commits(record))
+  }
+
+  @Test func `several runs are not replayed as one: the second one is told with its place, status 2`() async throws {
+    // The first one ends without a trace, as by SIGKILL.
+    let second = try await SimulatedSystem().play("launch; home; wait:1m; open").jsonLines
+    for first in ["launch; wait:100s; home; wait:5ms", "launch"] {
+      let first = try await SimulatedSystem().play(first)
+      let result = try Tool.run(["simulate", "--replay", "-"], input: "\n" + first.jsonLines + second)
+      let message = "\(first.count + 2):1: another run begins here; choose one with 'lifecycle log --session'\n"
+      #expect(result == Tool.Result(status: 2, output: "", error: message))
+    }
+    // A simulator has several processes in one run.
+    let one = try await SimulatedSystem().play("launch; kill; launch; crash; wait:1m; open").jsonLines
+    #expect(
+      try Tool.run(["simulate", "--format=jsonl", "--replay=-"], input: one)
+        == Tool.Result(status: 0, output: one, error: ""))
+  }
+
   @Test(
     arguments: [
       "wait:999999999999d; launch", "wait:999999999999s; wait:1s; launch",
@@ -101,6 +152,9 @@ import Testing
       let result = try Tool.run(["simulate", "--replay", "-"], input: launch + "\n" + damage + "\n")
       #expect(result == Tool.Result(status: 2, output: "", error: "2:1: not a record of a run\n"))
     }
+    let unknown = launch.replacing("\"launch\"", with: "\"jump\"")
+    let refused = try Tool.run(["simulate", "--replay", "-"], input: "\n\(launch)\n\n\(unknown)\n")
+    #expect(refused == Tool.Result(status: 2, output: "", error: "4:1: unknown action \"jump\"\n"))
     let missing = try Tool.run("simulate", "--replay", "/nonexistent/run.jsonl")
     #expect(missing.status == 74 && missing.error.hasPrefix("lifecycle: cannot open /nonexistent/run.jsonl: "))
   }

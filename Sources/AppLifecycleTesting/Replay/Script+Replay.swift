@@ -9,7 +9,11 @@ extension Script {
   /// as it does. Otherwise the script plays each input as long after its beginning as the record shows, to the
   /// millisecond. So it waits only for the time that the application's own work leaves; if that work takes longer than
   /// in the record, the next input is late. Whether the run goes the same way again is for the application to say.
-  /// Compare the `callbacks` of the two records: times may differ.
+  /// Compare the `callbacks` of the two records: times may differ. If the test advanced the clock itself
+  /// (``ManualClock/advance(by:)``), a record that holds its waits does not hold that time, and neither does the script.
+  ///
+  /// A host keeps a service, or a job of a terminal, awake in the background, and no input says so. Play the record of a
+  /// host on a system with a long `Application.Configuration.backgroundStay`.
   ///
   /// - Parameter records: a recorded run, of a simulator or of a host; only its inputs and its times are read.
   /// - Throws: a ``ScriptError`` for the first input that is not an action of the script language; its line is the
@@ -17,20 +21,37 @@ extension Script {
   /// - Complexity: linear in the number of records.
   public init(replaying records: some Sequence<LifecycleRecord>) throws(ScriptError) {
     let records = Array(records)
+    try self.init(replaying: records, lines: records.indices.map { $0 + 1 })
+  }
+
+  /// Makes the script of these records, whose errors name these lines.
+  package init(replaying records: [LifecycleRecord], lines: [Int]) throws(ScriptError) {
     let holdsItsWaits = records.contains { $0.kind == .input && $0.isOfSimulator }
     var actions: [ScriptAction] = []
     let start = records.first?.instant ?? .zero
     var time = start
     for (index, record) in records.enumerated() where record.kind == .input || index == records.count - 1 {
-      if !holdsItsWaits, let (action, length) = ScriptAction.wait(upTo: record.instant - time, line: index + 1) {
+      if !holdsItsWaits, let (action, length) = ScriptAction.wait(upTo: record.instant - time, line: lines[index]) {
         var wait = action
         time += length
         wait.end = time - start
         actions.append(wait)
       }
-      if record.kind == .input { actions.append(try ScriptAction(replaying: record, line: index + 1)) }
+      if record.kind == .input { actions.append(try ScriptAction(replaying: record, line: lines[index])) }
     }
     self.init(actions)
+  }
+}
+
+extension Sequence<LifecycleRecord> {
+  /// Whether the application was suspended after its time in the background, as on a phone, and not by an input.
+  package var suspendsByTime: Bool {
+    var isByInput = false
+    for record in self {
+      if record.kind == .input { isByInput = ["suspend", "host:stop"].contains(record.name) }
+      if record.kind == .state, record.name == ApplicationState.suspended.rawValue, !isByInput { return true }
+    }
+    return false
   }
 }
 
