@@ -81,7 +81,7 @@ extension Help {
                                looks killed)
       a recorded run           no program wrote it: a script was played
       unknown                  it was never launched, or the journal could not be
-                               written to its end
+                               written to its end, or its version is newer
 
     STATUS
       0  all lines were read            1  lines are damaged or missing

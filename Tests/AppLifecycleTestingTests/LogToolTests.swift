@@ -50,6 +50,20 @@ import Testing
     }
   }
 
+  @Test func `log gives the times of a recorded run since its beginning, with the days`() throws {
+    let played = try Tool.run("simulate", "--format", "jsonl", "launch; home; wait:36h; open; wait:11573000d; home")
+    try Data(played.output.utf8).write(to: URL(filePath: path))
+    let inputs = try lines(Tool.run("log", path).output).filter {
+      $0.contains(#/  (launch|home|open|wait:\w+)$/#) && !$0.contains("  state ")
+    }
+    #expect(
+      inputs == [
+        "00:00:00.000  notRunning  launch", "00:00:00.000  active      home", "00:00:00.000  background  wait:36h",
+        "1d 12:00:00.000  suspended   open", "1d 12:00:00.000  active      wait:11573000d",
+        "11573001d 12:00:00.000  active      home",
+      ])
+  }
+
   @Test @MainActor func `log --since leaves out what was before`() async throws {
     try await makeJournal("launch; home; wait:3s; open", "launch")
     func output(_ since: String) throws -> String {

@@ -53,6 +53,20 @@ import Testing
     }
   }
 
+  @Test func `log and timeline name a run of a newer version as sessions does, with an end that is unknown`() throws {
+    let crash = JournalCrash(instant: .seconds(9), signal: "SIGSEGV").jsonLine
+    try Data("{\"journal\":\"run\",\"version\":2}\n\(crash)\n".utf8).write(to: URL(filePath: path))
+    #expect(try Tool.run("log", path).output.hasPrefix("#1  a run of a newer version\n"))
+    let page = try runs(of: Tool.run("timeline", path, "--format", "html", "-o", "-").output)
+    #expect(page.map { $0["title"] as? String } == ["a run of a newer version"])
+    #expect(page.map { $0["ended"] as? String } == ["unknown"])
+    // A run without any header was played by a script, and nothing of it can have ended.
+    try Data("\(crash)\n".utf8).write(to: URL(filePath: path))
+    #expect(try Tool.run("log", path).output.hasPrefix("#1  a recorded run\n"))
+    let recorded = try runs(of: Tool.run("timeline", path, "--format", "html", "-o", "-").output)
+    #expect(recorded.map { [$0["title"] as? String, $0["ended"] as? String] } == [["a recorded run", ""]])
+  }
+
   @Test @MainActor func `sessions says of a program that vanished how long it ran at least`() async throws {
     try await makeJournal("launch; wait:10m; memory; wait:130s", "launch; wait:90s; home; wait:2s")
     let result = try Tool.run(["sessions", path], environment: ["TZ": "UTC"])

@@ -35,14 +35,15 @@ struct LogTable {
   }
 
   private func title(of item: JournalScan.Item) -> String {
-    guard let header = item.run.header else { return "#\(item.session)  a recorded run" }
+    guard let header = item.run.header else { return "#\(item.session)  \(item.run.nameWithoutHeader)" }
     return "#\(item.session)  \(header.program.printable), process \(header.processID), \(header.start.localDateTime)"
   }
 
   private func row(of item: JournalScan.Item) -> String? {
     // A record that no program has written has no time of day, only the time since its beginning.
-    let clock = item.run.header == nil ? item.wallTime?.timeOfDay(isLocal: false) : item.wallTime?.localTime
-    let time = paint.faint(isNarrow ? String((clock ?? "").prefix(8)) : (clock ?? "").rightPadded(to: 12))
+    let clock = (item.run.header == nil ? item.wallTime?.timeSinceBeginning : item.wallTime?.localTime) ?? ""
+    // A narrow page leaves out the milliseconds.
+    let time = paint.faint(isNarrow ? String(clock.dropLast(4)) : clock.rightPadded(to: 12))
     func row(_ state: ApplicationState, _ text: String) -> String {
       isNarrow ? "\(time) \(text)" : "\(time)  \(paint.state(state.rawValue.rightPadded(to: 10), state))  \(text)"
     }

@@ -83,8 +83,7 @@ struct SessionsCommand: Action {
   }
 
   private static func ending(_ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
-    // A run that only a script has played has no process that could have ended.
-    guard run.header != nil || run.isOfNewerVersion else { return "a recorded run" }
+    if run.isOnlyRecorded { return run.nameWithoutHeader }
     var text = exit.isAlarming ? paint.alarm(exit.text) : exit.text
     if run.stop != nil { text += paint.alarm(", the journal stopped before") }
     if run.lost > 0 { text += paint.alarm(", \(run.lost) lines missing") }

@@ -13,8 +13,15 @@ extension Duration {
   /// The time of day in the user's time zone, with milliseconds: `17:15:11.042`.
   var localTime: String { timeOfDay(isLocal: true) }
 
+  /// The time since a beginning: `00:00:05.000`, and after a day `1d 00:00:05.000`.
+  var timeSinceBeginning: String {
+    let (seconds, attoseconds) = components
+    let ofDay = Duration(secondsComponent: seconds % 86_400, attosecondsComponent: attoseconds)
+    return (seconds < 86_400 ? "" : "\(seconds / 86_400)d ") + ofDay.timeOfDay(isLocal: false)
+  }
+
   /// The time of day, in the user's time zone or in UTC.
-  func timeOfDay(isLocal: Bool) -> String {
+  private func timeOfDay(isLocal: Bool) -> String {
     let milliseconds = Int(components.attoseconds.magnitude / 1_000_000_000_000_000)
     return "\(parts(isLocal: isLocal).time).\(String(milliseconds).leftPadded(to: 3, with: "0"))"
   }
@@ -53,6 +60,14 @@ extension Duration {
     default: return "\(seconds / 86_400)d \(two(seconds % 86_400 / 3_600))h"
     }
   }
+}
+
+extension RunSummary {
+  /// Whether only a script has played the run, so that no process can have ended.
+  var isOnlyRecorded: Bool { header == nil && !isOfNewerVersion }
+
+  /// What stands for the program and its process if no header names them.
+  var nameWithoutHeader: String { isOfNewerVersion ? "a run of a newer version" : "a recorded run" }
 }
 
 /// The rows of a table as lines: each column is as wide as its longest text.

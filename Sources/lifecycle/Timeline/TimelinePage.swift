@@ -77,9 +77,9 @@ struct TimelinePage {
   // MARK: Data
 
   private func json(of run: TimelineRun) -> String {
-    let title = run.header.map { "\($0.program), process \($0.processID)" } ?? "a recorded run"
-    // A run that only a script has played has no process that could have ended.
-    let exit = run.header == nil ? nil : run.exit
+    let summary = run.exit?.run ?? RunSummary()
+    let title = run.header.map { "\($0.program), process \($0.processID)" } ?? summary.nameWithoutHeader
+    let exit = summary.isOnlyRecorded ? nil : run.exit
     let lanes = run.lanes.map { lane, items in
       "{\"name\":\(lane.appearance.title.printable.asJSON),\"kind\":\"\(lane.appearance.kind)\",\"items\":["
         + items.map { json(of: $0, in: run) }.joined(separator: ",\n") + "]}"
