@@ -227,8 +227,10 @@ extension FileDelegate: ApplicationDelegate {
     let checker = try ScriptChecker(alphabet: "launch do:typo", of: program())
     let error = await #expect(throws: ScriptError.self) { try await checker.checkAll(upTo: 2) }
     #expect(error?.problem == .actionNotAdded && error?.token == "do:typo")
+    #expect(error?.line == 1 && error?.column == 8)
     await #expect(throws: ScriptError.self) { try await checker.checkRandom(seed: 1, count: 1) }
-    await #expect(throws: ScriptError.self) { try await checker.complaints(about: "launch; do:other") }
+    let other = await #expect(throws: ScriptError.self) { try await checker.complaints(about: "launch;\n  do:other") }
+    #expect(other?.token == "do:other" && other?.line == 2 && other?.column == 3)
   }
 
   @Test func `counts as many scripts as there are numbers`() async throws {

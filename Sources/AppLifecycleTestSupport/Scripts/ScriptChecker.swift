@@ -43,7 +43,7 @@ import Scheduling
     var known: Set<String> = []
     let all = try Script(alphabet).actions.filter { known.insert($0.token).inserted }
     self.alphabet = all.map(\.token)
-    actions = try all.map { action throws(ScriptError) in try Script(action.token) }
+    actions = all.map { Script([$0]) }
     kinds = all.map(\.kind)
     (self.allowed, self.make) = (allowed, make)
   }
@@ -58,11 +58,8 @@ import Scheduling
   public func complaints(
     about script: String, order: SimulationExecutor.Order = .fifo
   ) async throws -> [RunComplaint] {
-    try await complaints(about: try Script(script).actions.map(\.token), order)
-  }
-
-  private func complaints(about script: [String], _ order: SimulationExecutor.Order) async throws -> [RunComplaint] {
-    let script = try script.map { try Script($0) }
+    // Each action keeps its place in the text, for errors.
+    let script = try Script(script).actions.map { Script([$0]) }
     let player = try player(order, for: script)
     for action in script {
       _ = await player.play(action)
@@ -285,9 +282,10 @@ extension ScriptChecker {
     var failure = ScriptFailure(script: text, foundIn: text, complaints: complaints, order: order)
     // The shrinker goes on with each script that fails, so the latest one is the shortest.
     func fails(_ script: [String]) async throws -> Bool {
-      let found = try await self.complaints(about: script, order)
+      let script = script.joined(separator: "; ")
+      let found = try await self.complaints(about: script, order: order)
       guard let same = found.firstIndex(where: { $0.isSameFault(as: fault) }) else { return false }
-      failure.script = script.joined(separator: "; ")
+      failure.script = script
       failure.complaints = [found[same]] + found[..<same] + found[(same + 1)...]
       return true
     }

@@ -13,7 +13,7 @@ public struct Script: Sendable, Hashable {
   /// The actions in their order.
   public let actions: [ScriptAction]
 
-  init(_ actions: [ScriptAction]) { self.actions = actions }
+  package init(_ actions: [ScriptAction]) { self.actions = actions }
 
   /// Reads a script.
   ///
