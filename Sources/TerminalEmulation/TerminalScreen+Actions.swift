@@ -36,14 +36,18 @@ extension TerminalScreen {
     }
     page.isWrapPending = false
     let column = min(page.column, columns - width)
-    // Overwriting one half of a wide character leaves a blank in the other half.
-    if page.cells[page.row][column] == nil, column > 0 { page.cells[page.row][column - 1] = " " }
     let after = column + width
-    if after < columns, page.cells[page.row][after] == nil { page.cells[page.row][after] = " " }
+    for edge in [column, after] { split(row: page.row, at: edge) }
     page.cells[page.row][column] = Character(scalar)
     if width == 2 { page.cells[page.row][column + 1] = Cell.none }
     page.column = min(after, columns - 1)
     page.isWrapPending = after >= columns
+  }
+
+  /// Blanks both halves of a wide character that has its right half in a column: neither is shown without the other.
+  private mutating func split(row: Int, at column: Int) {
+    guard (1..<columns).contains(column), page.cells[row][column] == nil else { return }
+    page.cells[row].replaceSubrange((column - 1)...column, with: [" ", " "])
   }
 
   /// The number of scalars from which a character takes no more marks.
@@ -103,6 +107,7 @@ extension TerminalScreen {
   }
 
   private mutating func blank(row: Int, from first: Int, upTo end: Int) {
+    for edge in [first, end] { split(row: row, at: edge) }
     for column in max(first, 0)..<max(min(end, columns), max(first, 0)) { page.cells[row][column] = " " }
   }
 
@@ -239,12 +244,14 @@ extension TerminalScreen {
 
   private mutating func deleteCharacters(_ count: Int) {
     let distance = min(count, columns - page.column)
+    for edge in [page.column, page.column + distance] { split(row: page.row, at: edge) }
     page.cells[page.row].removeSubrange(page.column..<(page.column + distance))
     page.cells[page.row] += Array(repeating: " ", count: distance)
   }
 
   private mutating func insertBlanks(_ count: Int) {
     let distance = min(count, columns - page.column)
+    for edge in [page.column, columns - distance] { split(row: page.row, at: edge) }
     page.cells[page.row].insert(contentsOf: Array(repeating: " ", count: distance), at: page.column)
     page.cells[page.row].removeLast(distance)
   }

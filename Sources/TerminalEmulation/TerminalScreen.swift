@@ -112,6 +112,8 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
       for row in 0..<min(rows, old.cells.count) {
         let kept = old.cells[row].prefix(columns)
         page.cells[row].replaceSubrange(0..<kept.count, with: kept)
+        // Half of a wide character has no room.
+        if columns < old.cells[row].count, old.cells[row][columns] == nil { page.cells[row][columns - 1] = " " }
       }
       page.row = min(old.row, rows - 1)
       page.column = min(old.column, columns - 1)

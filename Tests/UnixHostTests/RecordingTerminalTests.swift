@@ -114,6 +114,23 @@ import UnixHostTesting
     #expect(terminal.output.hasPrefix("\u{1B}[2;1H") && terminal.lines == ["", "", "x", "         !"])
   }
 
+  /// No terminal shows half of a wide character: the other half becomes blank.
+  @Test(
+    arguments: [
+      ("日本\r\u{1B}[P", " 本"), ("日本\u{1B}[2G\u{1B}[P", " 本"), ("日本語\u{1B}[2G\u{1B}[2P", "  語"),
+      ("日\u{1B}[2G\u{1B}[K", ""), ("日本\r\u{1B}[1K", "  本"), ("日本\u{1B}[2G\u{1B}[2X", ""),
+      ("日本\r\u{1B}[2X", "  本"), ("日本\u{1B}[2G\u{1B}[@x", " x 本"), ("ab日本語日\r\u{1B}[@", " ab日本語"),
+      ("日本\u{1B}[2Gx", " x本"), ("日本\r\u{1B}[2Gxy", " xy"),
+    ])
+  func `Half of a wide character goes with the other half`(output: String, line: String) {
+    let program = Program()
+    program.terminal.terminal.write(output)
+    #expect(program.terminal.lines == (line.isEmpty ? [] : [line]))
+    program.terminal.terminal.write("\u{1B}[2J\u{1B}[Habcd日")
+    program.terminal.resize(to: Terminal.Size(rows: 2, columns: 5))
+    #expect(program.terminal.lines == ["abcd"])
+  }
+
   /// The host leaves the terminal's driver its output modes.
   @Test func `A line feed begins a new line, as on a real terminal`() {
     let program = Program()
