@@ -13,6 +13,8 @@ extension UsageError {
 
   /// The text `; did you mean 'log'?`, or an empty one if no word is similar.
   private static func suggestion(for word: String, among words: [String]) -> String {
+    // The rest of a long word would cost time, and make every command similar.
+    let word = String(word.prefix(64))
     let nearest = words.min { $0.distance(to: word) < $1.distance(to: word) }
     guard let nearest, nearest.distance(to: word) <= max(word.count / 3, 1) else { return "" }
     return "; did you mean '\(nearest)'?"
@@ -22,7 +24,7 @@ extension UsageError {
 extension String {
   /// The number of letters that have to be added, left out, replaced, or swapped with their neighbor.
   func distance(to other: String) -> Int {
-    let (mine, theirs) = (Array(self), Array(other.prefix(64)))
+    let (mine, theirs) = (Array(self), Array(other))
     var before: [Int] = []
     var row = Array(0...theirs.count)
     for (i, letter) in mine.enumerated() {

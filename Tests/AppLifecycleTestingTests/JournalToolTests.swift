@@ -7,6 +7,8 @@ import TestFiles
 import TestTraits
 import Testing
 
+@testable import lifecycle
+
 /// What all commands that read a journal have in common: names, wrong usage, help, completion.
 @Suite(.timeLimit(.hang)) struct JournalToolTests: JournalToolSuite {
   let directory: TemporaryDirectory
@@ -58,6 +60,7 @@ import Testing
         ["log", "--sesion", "1", "a"],
         "there is no option '--sesion'; did you mean '--session'?\nTry 'lifecycle log --help'."
       ),
+      ([String(repeating: "log", count: 100)], "there is 'simulate'"),
       (["sessions", "--hepl"], "did you mean '--help'?"), (["log", "--zzz", "a"], "there is no option '--zzz'\nTry"),
       (["play"], "there is 'simulate', 'log', 'sessions', 'timeline', 'fleet', 'states', 'names', 'completion'"),
     ] as [([String], String)])
@@ -65,6 +68,16 @@ import Testing
     let result = try Tool.run(arguments)
     #expect(result.status == 64 && result.output == "")
     #expect(result.error.contains(message), "\(result.error)")
+  }
+
+  @Test func `fleet takes the last broker that is named, whole`() throws {
+    func broker(_ words: String...) throws -> String {
+      var arguments = Arguments((words + ["--tls"])[...], of: try #require(Command.named("fleet")))
+      let command = try FleetCommand(&arguments)
+      return "\(command.host) \(command.port.map(String.init) ?? "default")"
+    }
+    #expect(try broker("--broker", "a:1884") == "a 1884" && broker("--broker", "a", "--broker", "b:1") == "b 1")
+    #expect(try broker("--broker", "a:1884", "--broker", "b") == "b default")
   }
 
   @Test(arguments: ["log", "sessions", "timeline"])

@@ -42,7 +42,7 @@ struct FleetCommand: Action {
       // An address of IPv6 without brackets has no port.
       (name, rest) = (text[..<colon], text[colon...])
     }
-    host = String(name)
+    (host, port) = (String(name), nil)
     guard !rest.isEmpty else { return }
     guard rest.hasPrefix(":"), let number = UInt16(rest.dropFirst()), number > 0 else {
       throw UsageError("'\(text)' is not HOST or HOST:PORT")
