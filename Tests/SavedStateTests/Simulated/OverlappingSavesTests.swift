@@ -6,6 +6,27 @@ import SavedState
 import TestTraits
 import Testing
 
+/// Where a program drops the application, and the state with it.
+enum Drop: CaseIterable {
+  case inRefusal, inAgreement, inReport
+}
+
+@MainActor final class Dropping: SavedStateDelegate {
+  let drop: Drop
+  var application: Application?
+  var draft: SavedValue<String>?
+  let savedStateConfiguration = SavedState.Configuration(autosaveInterval: .zero)
+
+  init(_ drop: Drop) { self.drop = drop }
+}
+
+extension Dropping {
+  func applicationShouldSaveState(_ application: Application) -> Bool {
+    if drop != .inReport { self.application = nil }
+    return drop != .inRefusal
+  }
+}
+
 /// Saves that take time, and what happens meanwhile.
 @MainActor @Suite(.timeLimit(.hang)) struct OverlappingSavesTests {
   @Test("save() returns when the state is written, and at once if nothing has changed") func acknowledges() async throws
@@ -155,25 +176,6 @@ import Testing
     try device.state.value("number", default: 0.0).value = .nan
     try await device.play("home")
     #expect(watch.complaints.map(\.kind).contains(.handler))
-  }
-
-  /// Where it drops the application, and the state with it.
-  enum Drop: CaseIterable {
-    case inRefusal, inAgreement, inReport
-  }
-
-  @MainActor final class Dropping: SavedStateDelegate {
-    let drop: Drop
-    var application: Application?
-    var draft: SavedValue<String>?
-    let savedStateConfiguration = SavedState.Configuration(autosaveInterval: .zero)
-
-    init(_ drop: Drop) { self.drop = drop }
-
-    func applicationShouldSaveState(_ application: Application) -> Bool {
-      if drop != .inReport { self.application = nil }
-      return drop != .inRefusal
-    }
   }
 
   @Test("code of the program may drop the application in a save", arguments: Drop.allCases) func dropped(drop: Drop)
