@@ -5,7 +5,8 @@
   extension NotificationCenter {
     /// Adds an observer, as Foundation's method with the same parameters does, and calls it as on Apple's systems.
     ///
-    /// In files that import `NotificationCenterBridge` this method takes the place of Foundation's, for every name but nil.
+    /// In files that import `NotificationCenterBridge` this method takes the place of Foundation's, for every name whose type
+    /// is not optional.
     /// There are three differences to Foundation's method on Linux:
     ///
     /// - **The main queue.** With the queue `.main`, a post on the main actor calls the block at once. Foundation's method
@@ -13,8 +14,8 @@
     ///   an asynchronous `main`, and in `swift test`, the program hangs.
     /// - **Other queues.** A post waits for the block alone. That of Foundation's method waits until its queue is empty. A post
     ///   inside an operation of the queue calls the block at once.
-    /// - **Simulated processes.** An observer that a simulated process adds while it runs is removed when the process
-    ///   ends. This holds for a `SimulatedSystem` that makes a delegate for each process. The call must come from the main
+    /// - **Simulated processes.** An observer that a simulated process adds while it runs is not called, and its block is
+    ///   released, when the process has ended. This holds for a `SimulatedSystem` that makes a delegate for each process. The call must come from the main
     ///   actor, while the system plays a script or its application is `Application.current`.
     ///
     /// - Parameters:
@@ -27,10 +28,9 @@
       forName name: Notification.Name, object: Any?, queue: OperationQueue?,
       using block: @escaping @Sendable (Notification) -> Void
     ) -> any NSObjectProtocol {
-      let token = addObserver(
-        forName: Optional(name), object: object, queue: nil, using: queue.map { Self.running(block, on: $0) } ?? block)
-      ProcessObservers.keep(token, in: self)
-      return token
+      let block = queue.map { Self.running(block, on: $0) } ?? block
+      return addObserver(
+        forName: Optional(name), object: object, queue: nil, using: ProcessObservers.limiting(block))
     }
 
     /// Returns a block that runs another one on a queue before it returns.

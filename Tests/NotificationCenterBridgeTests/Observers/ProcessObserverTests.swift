@@ -71,6 +71,20 @@ import Testing
     }
   }
 
+  /// It removes its observers itself: those of a component when it is released, and another one at once.
+  @MainActor private final class Tidy {
+    let (center, sessions): (NotificationCenter, SessionLog)
+
+    init(_ center: NotificationCenter) { (self.center, sessions) = (center, SessionLog(center)) }
+  }
+
+  extension Tidy: ApplicationDelegate {
+    func applicationDidFinishLaunching(_ application: Application) {
+      let name = UIApplication.didReceiveMemoryWarningNotification
+      center.removeObserver(center.addObserver(forName: name, object: nil, queue: nil) { _ in })
+    }
+  }
+
   @Suite(.serialized) @MainActor struct `An observer of a simulated process` {
     private let center = NotificationCenter()
     private let log = Log()
@@ -114,6 +128,23 @@ import Testing
       center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
       let isGone = application == nil
       #expect(log.all.count == 6 && isGone)
+      withExtendedLifetime(link) {}
+    }
+
+    // A center uses the number of an observer that was removed again, so a second removal would be that of another observer.
+
+    @Test(arguments: [
+      (UIApplication.didBecomeActiveNotification, ["launch; kill", "launch"]),
+      (UIApplication.didReceiveMemoryWarningNotification, ["launch", "kill; launch; memory"]),
+    ])
+    func `ends alone, also if its component removes it`(name: Notification.Name, scripts: [String]) async throws {
+      let system = SimulatedSystem { [center] in Tidy(center) }
+      let link = NotificationCenterBridge(system.bus, to: center).postLifecycle()
+      try await system.play(scripts[0])
+      let observer = center.addObserver(forName: name, object: nil, queue: nil) { [log] _ in log.add("test") }
+      try await system.play(scripts[1])
+      #expect(log.all == ["test"], "\(log.all)")
+      center.removeObserver(observer)
       withExtendedLifetime(link) {}
     }
 
