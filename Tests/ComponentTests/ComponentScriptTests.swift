@@ -117,6 +117,19 @@ final class ServerDouble: AnalyticsTransport, Sendable {
     withExtendedLifetime(link) {}
   }
 
+  @Test func `a list of windows has those that are on the screen`() async throws {
+    let system = SimulatedSystem(profile: .scenes)
+    let link = NotificationCenterBridge(system.bus, to: center).postLifecycle()
+    let list = WindowList(notificationCenter: center)
+    try await system.play("launch; scene:open:second")
+    #expect(list.names == ["main", "second"])
+    try await system.play("scene:close:second")
+    #expect(list.names == ["main"])
+    try await system.play("home")
+    #expect(list.names == [])
+    withExtendedLifetime(link) {}
+  }
+
   @MainActor private final class Socket: RealtimeSocket {
     private let clock: ApplicationClock
     private(set) var messages: [String] = []

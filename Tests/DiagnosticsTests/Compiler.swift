@@ -20,7 +20,8 @@ enum Compiler {
 
   /// What the compiler says about a snippet, errors and warnings; notes are not among them.
   static func diagnostics(of snippet: Snippet, isCured: Bool) async throws -> [Diagnostic] {
-    var arguments = [try #require(path), "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library"]
+    var arguments = [try #require(path), "-emit-sil", "-o", "/dev/null", "-parse-as-library"]
+    arguments += ["-swift-version", snippet.languageMode]
     arguments += ["-module-name", "Snippet", "-diagnostic-style", "llvm", "-no-color-diagnostics"]
     arguments += ["-I", builtProduct("Modules"), "-module-cache-path", builtProduct("ModuleCache")]
     // A module of C has no file in Modules: the build makes a map for each.

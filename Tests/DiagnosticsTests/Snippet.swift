@@ -23,6 +23,9 @@ struct Snippet: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// The language mode: that of Swift 6, unless the file names that of Swift 5 in a comment.
+  var languageMode: String { text.contains("// language mode 5") ? "5" : "6" }
+
   /// What the compiler is to say, line by line.
   var expected: [Diagnostic] {
     var expected: [Diagnostic] = []

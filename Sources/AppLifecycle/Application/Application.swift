@@ -25,7 +25,7 @@ internal import Synchronization
   /// The delegate, which the application retains.
   ///
   /// It is always the same object, except in a simulated system that makes a new delegate for each process.
-  public internal(set) var delegate: any ApplicationDelegate
+  @preconcurrency public internal(set) var delegate: any ApplicationDelegate
   /// The status with which a host ends the process when the application has ended.
   ///
   /// It is 70 (`EX_SOFTWARE` of sysexits.h) if a tear-down, an open background task, or the delegate's answer whether

@@ -7,7 +7,7 @@ extension Application {
     /// The window's name.
     public nonisolated let identifier: SceneIdentifier
     /// The session of the window, which outlives the scene.
-    public let session: SceneSession
+    @preconcurrency public let session: SceneSession
     /// The application of the scene; nil if the application has been deallocated.
     public nonisolated var application: Application? { reference.application }
     /// The delegate, which the scene calls before it posts each notification, and retains until it is disconnected.

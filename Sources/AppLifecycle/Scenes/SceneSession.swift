@@ -7,9 +7,9 @@
   /// The window's name.
   public nonisolated let identifier: SceneIdentifier
   /// The window's scene while it is connected; nil otherwise.
-  public internal(set) weak var scene: Application.Scene?
+  @preconcurrency public internal(set) weak var scene: Application.Scene?
   /// Values that the application keeps for the next scene of the window.
-  public var userInfo: [String: any Sendable] = [:]
+  @preconcurrency public var userInfo: [String: any Sendable] = [:]
 
   init(identifier: SceneIdentifier) { self.identifier = identifier }
 

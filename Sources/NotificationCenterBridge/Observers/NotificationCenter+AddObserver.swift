@@ -24,7 +24,7 @@
     ///   - queue: the queue on which the block runs, and for which the post waits; nil for the thread of the post.
     ///   - block: the code to run at each notification.
     /// - Returns: the token with which to remove the observer; the center keeps the observer until then.
-    public func addObserver(
+    @preconcurrency public func addObserver(
       forName name: Notification.Name, object: Any?, queue: OperationQueue?,
       using block: @escaping @Sendable (Notification) -> Void
     ) -> any NSObjectProtocol {

@@ -56,7 +56,7 @@
     public struct ConnectionOptions: Sendable {}
   }
 
-  extension Application.Scene: Hashable {
+  extension Application.Scene: nonisolated Hashable {
     /// Whether two scenes are the same object.
     ///
     /// - Parameters:
@@ -70,7 +70,7 @@
     public nonisolated func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
   }
 
-  extension SceneSession: Hashable {
+  extension SceneSession: nonisolated Hashable {
     /// Whether two sessions are the same object.
     ///
     /// - Parameters:

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A scene, which a test connects with `UIKitSystem`.
-@preconcurrency @MainActor package class UIScene: Hashable {
+@preconcurrency @MainActor package class UIScene: nonisolated Hashable {
   package enum ActivationState: Int, Sendable {
     case unattached = -1
     case foregroundActive = 0
@@ -21,7 +21,10 @@ package import Foundation
   package let session: UISceneSession
   package internal(set) var activationState = ActivationState.unattached
 
-  init(_ session: UISceneSession) { self.session = session }
+  init(_ session: UISceneSession) {
+    self.session = session
+    session.scene = self
+  }
 
   package nonisolated static func == (left: UIScene, right: UIScene) -> Bool { left === right }
   package nonisolated func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -33,6 +36,7 @@ package final class UIWindowScene: UIScene {}
 /// The session of a scene.
 @preconcurrency @MainActor package final class UISceneSession {
   package let persistentIdentifier: String
+  package internal(set) weak var scene: UIScene?
 
   init(_ persistentIdentifier: String) { self.persistentIdentifier = persistentIdentifier }
 }
