@@ -79,7 +79,8 @@ let package = Package(
       name: "CMosquitto", dependencies: ["CScheduling"], cSettings: [.define("MQTT", .when(traits: ["MQTT"]))],
       linkerSettings: [.linkedLibrary("mosquitto", .when(traits: ["MQTT"]))]),
     // The one library that links all of Foundation. A program that contains it runs Foundation's run loop (MainLoop).
-    .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "LibC", "PubSub", "Scheduling"]),
+    .target(
+      name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "CScheduling", "LibC", "PubSub", "Scheduling"]),
     .executableTarget(
       name: "lifecycle",
       dependencies: [

@@ -1,4 +1,4 @@
-// The thread of TimerThread.swift, and its wait; the threads of WorkThread.swift; the variables of Environment.swift.
+// The thread of TimerThread.swift, and its wait; the threads of WorkThread.swift; the variables of Environment.swift; the main executor.
 #pragma once
 
 #include <stdbool.h>
@@ -25,3 +25,6 @@ bool scheduling_thread_can_start(void);
 /// Returns the value of an environment variable. Returns NULL if it is not set, or if the program has privileges that its caller lacks:
 /// set-user-ID, set-group-ID, file capabilities.
 const char *_Nullable scheduling_getenv(const char *_Nonnull name);
+
+/// Whether this code runs in a job of the main actor. False if the runtime cannot tell, as in a block of the main queue, which is no job.
+bool scheduling_is_in_main_actor_job(void);

@@ -66,6 +66,27 @@ import Testing
       }
     }
 
+    @Test
+    func `is called in a post of the main actor that waits for another queue, and so is a handler of an event`() async {
+      await #expect(processExitsWith: .success) {
+        await Task { @MainActor in
+          let poster = Poster()
+          let (bus, center) = (poster.application.bus, poster.center)
+          let link = NotificationCenterBridge(bus, to: center).receive(ShopOpened.self)
+          var subscriptions: Set<EventBus.Subscription> = []
+          bus.subscribe(to: ShopOpened.self) { [log = poster.log] _ in log.add("event") }.store(in: &subscriptions)
+          let observer = poster.observe("observed", queue: .main)
+          DispatchQueue(label: "another").sync {
+            center.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+            center.post(name: ShopOpened.notificationName, object: Shop())
+          }
+          precondition(poster.log.all == ["observed", "event"], "\(poster.log.all)")
+          withExtendedLifetime((link, observer, subscriptions)) {}
+        }
+        .value
+      }
+    }
+
     @Test func `is called on the main queue for a post of another thread, which waits for it`() async {
       await #expect(processExitsWith: .success) {
         let (center, log) = await MainActor.run { [poster = Poster()] in
