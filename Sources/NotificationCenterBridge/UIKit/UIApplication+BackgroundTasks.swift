@@ -30,7 +30,7 @@
     ///
     /// - Parameter handler: called on the main actor shortly before the time is over; it must end the task.
     /// - Returns: the identifier of the task.
-    public nonisolated func beginBackgroundTask(
+    @preconcurrency public nonisolated func beginBackgroundTask(
       expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier { beginBackgroundTask(withName: nil, expirationHandler: handler) }
 
@@ -44,7 +44,7 @@
     ///   - taskName: the name of the task in records and reports; nil for a name that the application makes.
     ///   - handler: called on the main actor shortly before the time is over; it must end the task.
     /// - Returns: the identifier of the task, to end exactly once, or ``UIBackgroundTaskIdentifier/invalid``.
-    public nonisolated func beginBackgroundTask(
+    @preconcurrency public nonisolated func beginBackgroundTask(
       withName taskName: String?, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier {
       let task = beginBackgroundTask(named: taskName ?? "unnamed") { task in
