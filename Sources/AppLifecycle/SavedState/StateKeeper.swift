@@ -54,14 +54,16 @@ extension Application {
     sceneDirectory.loseSessions()
   }
 
-  /// Forgets the session of a window that the user has closed, and its state.
+  /// Forgets the session of a window that the user has closed, and its state, and tells the delegate unless the process ends.
   ///
   /// - Parameters:
   ///   - identifier: the session.
   ///   - endsProcess: whether the system is about to end the process.
   func endSession(_ identifier: SceneIdentifier, endsProcess: Bool = false) {
-    sceneDirectory.endSession(identifier)
+    let session = sceneDirectory.endSession(identifier)
     stateKeeper?.sessionDidEnd(identifier, endsProcess: endsProcess)
+    guard !endsProcess, let session, let delegate = delegate as? any _SessionDelegate else { return }
+    callDelegate("application(_:didDiscardSceneSessions:)") { delegate._application(self, sessionDidEnd: session) }
   }
 
   /// Makes the sessions of windows that were open in the process before known again, behind those that are open now.

@@ -47,9 +47,10 @@
 
   func hasSession(_ id: SceneIdentifier) -> Bool { sessions.contains { $0.identifier == id } }
 
-  func endSession(_ id: SceneIdentifier) {
-    sessions.removeAll { $0.identifier == id }
+  /// Removes the session of a window that was closed, and returns it.
+  func endSession(_ id: SceneIdentifier) -> SceneSession? {
     ended.insert(id)
+    return sessions.firstIndex { $0.identifier == id }.map { sessions.remove(at: $0) }
   }
 
   /// Removes all scenes because the process has vanished, and returns them so that the caller can set their final

@@ -56,6 +56,9 @@
     /// Protected files are readable again; the value has no suffix, as on the platform.
     public nonisolated static let protectedDataDidBecomeAvailableNotification = Notification.Name(
       "UIApplicationProtectedDataDidBecomeAvailable")
+    /// Never posted: ``backgroundRefreshStatus`` does not change.
+    public nonisolated static let backgroundRefreshStatusDidChangeNotification = Notification.Name(
+      "UIApplicationBackgroundRefreshStatusDidChangeNotification")
   }
 
   // MARK: - The state

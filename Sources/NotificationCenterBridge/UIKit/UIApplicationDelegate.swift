@@ -2,12 +2,12 @@
 #if !canImport(UIKit)
   public import AppLifecycle
 
-  /// A delegate with UIKit's two methods of the launch, for systems without UIKit.
+  /// A delegate with UIKit's methods of the launch and of closed windows, for systems without UIKit.
   ///
   /// UIKit's other methods of the life cycle are those of `ApplicationDelegate`, with the same names. A delegate that
   /// implements `applicationDidFinishLaunching(_:)` itself does not get
   /// ``application(_:didFinishLaunchingWithOptions:)``.
-  @MainActor public protocol UIApplicationDelegate: ApplicationDelegate {
+  @MainActor public protocol UIApplicationDelegate: _SessionDelegate {
     /// Tells the delegate that the launch has begun.
     ///
     /// - Parameters:
@@ -26,6 +26,12 @@
     func application(
       _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
+    /// Tells the delegate that the user has closed a window, after its scene has disconnected.
+    ///
+    /// - Parameters:
+    ///   - application: the application of the window.
+    ///   - sceneSessions: the window's session, which is no longer among `openSessions`.
+    func application(_ application: UIApplication, didDiscardSceneSessions sceneSessions: Set<UISceneSession>)
   }
 
   extension UIApplicationDelegate {
@@ -37,6 +43,12 @@
     public func application(
       _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool { true }
+    /// Does nothing.
+    public func application(_ application: UIApplication, didDiscardSceneSessions sceneSessions: Set<UISceneSession>) {}
+    /// Calls ``application(_:didDiscardSceneSessions:)``.
+    public func _application(_ application: Application, sessionDidEnd session: SceneSession) {
+      self.application(application, didDiscardSceneSessions: [session])
+    }
     /// Calls ``application(_:willFinishLaunchingWithOptions:)``.
     public func applicationWillFinishLaunching(_ application: Application) {
       _ = self.application(application, willFinishLaunchingWithOptions: nil)

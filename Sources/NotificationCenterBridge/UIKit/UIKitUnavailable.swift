@@ -45,6 +45,12 @@
     /// Whether remote notifications are delivered on the platform.
     @available(*, unavailable, message: "no service delivers remote notifications here; leave the line out")
     public var isRegisteredForRemoteNotifications: Bool { false }
+    /// Asks for launches to fetch on the platform.
+    @available(
+      *, unavailable,
+      message: "nothing launches a program to fetch here; use a timer of the service manager, or beginBackgroundMode()"
+    )
+    public func setMinimumBackgroundFetchInterval(_ interval: TimeInterval) {}
     /// Sends an action along the responders on the platform.
     @available(*, unavailable, message: "there are no responders here; call the method")
     public func sendAction(_ action: Any, to target: Any?, from sender: Any?, for event: Any?) -> Bool { false }
@@ -58,6 +64,24 @@
     @available(*, unavailable, message: "there are no windows here; the scene has the focus if hasFocus is true")
     public var keyWindow: UIWindow? { nil }
   }
+
+  /// The result of a fetch on the platform.
+  @available(
+    *, unavailable,
+    message: "nothing launches a program to fetch here; use a timer of the service manager, or beginBackgroundMode()"
+  )
+  public enum UIBackgroundFetchResult {}
+
+  /// What launches the application for its tasks on the platform.
+  @available(
+    *, unavailable,
+    message: "nothing launches a program for tasks here; use a timer of the service manager, or beginBackgroundMode()"
+  )
+  public enum BGTaskScheduler {}
+
+  /// The name of a scene's delegate on the platform.
+  @available(*, unavailable, message: "implement application(_:delegateFor:), which returns the scene's delegate")
+  public enum UISceneConfiguration {}
 
   /// A window on the platform.
   @available(*, unavailable, message: "there are no windows here; UIScene is what the life cycle knows of a window")

@@ -122,6 +122,15 @@ import Testing
       #expect(delegate.calls == ["willFinish nil", "didFinish nil", "connect main", "active", "resign", "background"])
     }
 
+    @Test func `tells its delegate of each window that the user has closed, with and without a scene`() async throws {
+      let delegate = Delegate()
+      let system = SimulatedSystem(profile: .scenes) { delegate }
+      try await system.play("launch; scene:open:second; scene:open:third; home; scene:reclaim:second")
+      delegate.calls = []
+      try await system.play("scene:close:second; scene:close:third; scene:close:unknown; open; kill")
+      #expect(delegate.calls.filter { $0.hasPrefix("discard") } == ["discard second", "discard third"])
+    }
+
     // MARK: Without an application, and with two
 
     @Test func `is the second application inside its own scope, and the object of its notifications`() async throws {
@@ -182,6 +191,10 @@ import Testing
     ) -> Bool {
       calls.append("didFinish \(launchOptions?[.url] == nil ? "nil" : "options")")
       return true
+    }
+
+    func application(_ application: UIApplication, didDiscardSceneSessions sceneSessions: Set<UISceneSession>) {
+      calls += sceneSessions.map { "discard \($0.persistentIdentifier)" }
     }
 
     func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? { self }

@@ -14,6 +14,7 @@ import NotificationCenterBridge
     _ session: UISceneSession
   ) {
     use(UIApplication.shared)
+    use(UIApplication.shared.delegate)
     use(UIApplication.shared.applicationState)
     use(UIApplication.State.active)
     use(UIApplication.State.inactive)
@@ -42,6 +43,7 @@ import NotificationCenterBridge
     use(UIApplication.significantTimeChangeNotification)
     use(UIApplication.protectedDataWillBecomeUnavailableNotification)
     use(UIApplication.protectedDataDidBecomeAvailableNotification)
+    use(UIApplication.backgroundRefreshStatusDidChangeNotification)
 
     use(scene as UIWindowScene)
     use(scene.activationState)
@@ -64,6 +66,7 @@ import NotificationCenterBridge
 
     use(delegate.application(_:willFinishLaunchingWithOptions:))
     use(delegate.application(_:didFinishLaunchingWithOptions:))
+    use(delegate.application(_:didDiscardSceneSessions:))
     use(delegate.applicationDidBecomeActive(_:))
     use(delegate.applicationWillResignActive(_:))
     use(delegate.applicationDidEnterBackground(_:))
@@ -94,6 +97,10 @@ import NotificationCenterBridge
     use(UIApplication.shared.registerForRemoteNotifications())
     use(UIApplication.shared.isRegisteredForRemoteNotifications)
     use(UIApplication.shared.sendAction("", to: nil, from: nil, for: nil))
+    use(UIApplication.shared.setMinimumBackgroundFetchInterval(0))
+    use(UIBackgroundFetchResult.self)
+    use(BGTaskScheduler.self)
+    use(UISceneConfiguration.self)
     use(scene.windows)
     use(scene.keyWindow)
     use(UIDevice.self)
