@@ -5,6 +5,8 @@
 
 extension Application {
   /// Refuses an `acquire` without parameters for a resource that depends on others.
+  ///
+  /// With some parameters, but too few, the compiler's own message remains.
   @available(
     *, unavailable,
     message:
@@ -18,27 +20,6 @@ extension Application {
     onReturn: RunEnd = .invalidate,
     onError: RunEnd = .invalidate,
     acquire: @escaping @MainActor () async throws -> Handle,
-    run: (@MainActor (Handle) async throws -> Void)? = nil,
-    check: (@MainActor (Handle) async throws -> Void)? = nil,
-    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
-  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
-
-  /// Refuses an `acquire` with one parameter for a resource that depends on two or more.
-  ///
-  /// With two parameters for three dependencies, and so on, the compiler's own message remains.
-  @available(
-    *, unavailable,
-    message:
-      "'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use"
-  )
-  @discardableResult
-  public func manage<Handle: Sendable, First: Sendable, Second: Sendable, each Dependency: Sendable>(
-    _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
-    _ second: ManagedResource<Second>, _ dependency: repeat ManagedResource<each Dependency>,
-    retry: RetryPolicy? = nil, readiness: Readiness = .atOnce, checkEvery checkInterval: Duration = .seconds(30),
-    onReturn: RunEnd = .invalidate,
-    onError: RunEnd = .invalidate,
-    acquire: @escaping @MainActor (First) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
     check: (@MainActor (Handle) async throws -> Void)? = nil,
     release: @escaping @MainActor (Handle) async throws -> Void = { _ in }

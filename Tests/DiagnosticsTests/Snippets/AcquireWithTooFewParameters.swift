@@ -21,7 +21,7 @@ struct Feed: Sendable {
   #else
     // expect error: 'manage(…)' is unavailable: 'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use
     try application.manage("one", while: .foreground, after: database) { try await Feed() }
-    // expect error: 'manage(…)' is unavailable: 'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use
+    // expect error: pack expansion requires that … and … have the same shape
     try application.manage("two", while: .foreground, after: database, cache) { database in
       try await Feed(for: database)
     } release: {
