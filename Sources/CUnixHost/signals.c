@@ -27,7 +27,7 @@ static bool is_changed[SIGNAL_LIMIT];
 // The process that catches signals. A child that was forked without exec has these handlers, too.
 static pid_t owner;
 
-bool unixhost_is_forked_child(void) { return getpid() != owner; }
+bool unixhost_is_forked_child(void) { return owner != 0 && getpid() != owner; }
 
 // In a forked child, lets the signal act as it would without a host, and returns true. The child shares the pipe of its
 // parent, and a signal to the child must not end the parent.

@@ -55,6 +55,17 @@ import Testing
     #expect(end.stragglers == ["applicationWillTerminate"] && host.exitStatus == 70)
   }
 
+  /// The tasks are reported, and the delegate is no culprit.
+  @Test func `is 70 after an end whose time a background task has taken that is still open`() async throws {
+    let host = Application(delegate: NotingDelegate(), bus: bus, clock: clock)
+    _ = await clock.running { await host.handle(.launch) }
+    _ = await clock.running { await host.handle(.home) }
+    let upload = host.beginBackgroundTask(named: "upload") { [clock] _ in clock.passWithoutWaking(.seconds(6)) }
+    let end = await clock.running { await host.handle(.shutDown) }
+    upload.end()
+    #expect(end.stragglers == ["upload"] && host.exitStatus == 70)
+  }
+
   @Test func `can be set by a release at the end, which sends no input`() async throws {
     try application.manage("file", while: .running) {
     } release: { [unowned application] _ in

@@ -56,6 +56,20 @@ extension `The machine of links` {
     #expect(outputs() == ["send 2: requests request 6", "missed 2", "missed 1", "post 10"])
   }
 
+  @Test mutating func `posts an event in its place, though no more can be held, and it counts as lost (4, 12)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(held: 2))
+    machine.addLink(1, carrying: [])
+    connect()
+    for number in [1, 5, 7] { arrives(number) }
+    isTold(ofLoss: 9...12)
+    machine.timeDidPass(now + .seconds(30))
+    arrives(13)
+    _ = outputs()
+    arrives(10)
+    #expect(outputs() == ["missed 1", "post 7", "missed 2", "post 10", "missed 2", "post 13"])
+    #expect(machine.gaps.isEmpty && machine.heldBytes == 0)
+  }
+
   @Test mutating func `holds nothing back of an origin that it has forgotten (4, 12)`() {
     machine.incoming = Recent(limit: 2)
     connect()

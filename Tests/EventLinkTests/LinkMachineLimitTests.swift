@@ -66,6 +66,28 @@ extension `The machine of links` {
     #expect(sent.count { $0.hasSuffix("request 1") } == 9)
   }
 
+  @Test mutating func `asks for events, however often a receiver asks for others (4)`() {
+    machine = LinkMachine(origin: "here", limits: LinkMachine.Limits(inTransit: 1))
+    let topic = machine.addTopic("careful", type: "Tick", quality: .atLeastOnce, isSticky: false)
+    machine.addLink(1, carrying: [topic])
+    connect()
+    for number in 1...20 {
+      machine.send(.data(one), number: number, on: topic)
+      machine.didAcknowledge([UInt64(number - 1)], by: 1)
+    }
+    machine.didAcknowledge([20], by: 1)
+    _ = outputs()
+    machine.answer("careful", after: 0, by: 1)
+    for number in [1, 3] { arrives(number, from: "there", on: "ticks") }
+    var sent = outputs().filter { $0.hasPrefix("send") }
+    for number: UInt64 in 21..<30 {
+      machine.answer("careful", after: 0, by: 1)
+      machine.didAcknowledge([number], by: 1)
+      sent += outputs().filter { $0.hasPrefix("send") }
+    }
+    #expect(sent.contains { $0.hasSuffix("requests request 1") }, "\(sent)")
+  }
+
   /// A receiver may ask for the same events again and again.
   @Test mutating func `sends new events, however often a receiver asks for others (4)`() {
     connect()

@@ -64,6 +64,20 @@ import Testing
     #expect(numbers?.upperBound == number - 1)
   }
 
+  @Test func `a journal that another program writes under such a name stays`() throws {
+    var number = try fill(freeingTwo: false)
+    let other = Journal(at: JournalFiles.kept(4, of: path))
+    #expect(other.append(numbered(0)))
+    let identity = try SystemFiles().status(at: path).identity
+    let journal = journal(kept: 1)
+    while try SystemFiles().status(at: path).identity == identity {
+      #expect(journal.append(numbered(number)))
+      number += 1
+    }
+    #expect(directory.names == ["", ".1", ".4"].map { "journal.jsonl\($0)" })
+    withExtendedLifetime(other) {}
+  }
+
   @Test(arguments: [1, 2])
   func `whenever a program dies while it drops files of a time when more were kept, no line is missing between others`(
     kept: Int

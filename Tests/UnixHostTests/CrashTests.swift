@@ -49,7 +49,7 @@ import Testing
   }
 
   /// abort() makes the action the default one after the signal was ignored, and the kernel does so for a fault.
-  @Test(arguments: [("A", SIGABRT), ("T", SIGTRAP)])
+  @Test(arguments: [("&", SIGABRT), ("T", SIGTRAP)])
   func `A crash whose signal was ignored at the start leaves the terminal in order`(key: String, signal: Int32)
     async throws
   {

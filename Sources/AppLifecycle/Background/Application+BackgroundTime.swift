@@ -178,6 +178,7 @@ extension Application {
     guard !names.isEmpty else { return }
     for name in names { report(.backgroundTimeExpired, name, cause) }
     background.noteUnended()
+    tearDown.tasksWereLate()
     note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ownLedger.page)
   }
 

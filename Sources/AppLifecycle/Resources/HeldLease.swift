@@ -5,8 +5,11 @@ internal import Scheduling
   let number: Int
   /// The time when the resource was acquired, by the clock that stands still while the process does.
   let began: Duration
-  /// The requests to end to the runs of the loop: the present one's last, and those of earlier ones to which code still listens.
-  private var closings: [PhaseClosing] = []
+  /// The request to end to the present run of the loop; nil before a loop has begun.
+  private var closing: PhaseClosing?
+  /// Those to earlier runs, as long as code that these have left may still listen to them.
+  private var earlier: [Earlier] = []
+  private struct Earlier { weak var closing: PhaseClosing? }
   /// Whether the lease is that of a body which has its only run while its phase closes.
   private(set) var isAskedAtOnce = false
   /// Whether the loop runs.
@@ -41,15 +44,17 @@ internal import Scheduling
   func startLoop(_ start: (PhaseClosing) -> Task<Void, Never>) {
     pause = nil
     guard !isEnding else { return }
+    earlier.removeAll { $0.closing == nil }
+    if let closing { earlier.append(Earlier(closing: closing)) }
     let closing = PhaseClosing()
-    closings = closings.filter(\.hasListeners) + [closing]
+    self.closing = closing
     loop = start(closing)
   }
 
   /// Asks the body to end before it begins.
   func askAtOnce() {
     isAskedAtOnce = true
-    _ = closings.last?.close()
+    _ = closing?.close()
   }
 
   func startPause(_ start: () -> Task<Void, Never>) { if !isEnding { pause = start() } }
@@ -68,9 +73,9 @@ internal import Scheduling
     isEnding = true
     cancelPause()
     check?.cancel()
-    // Code that an earlier run has left is asked, too, but does not keep this one from being cancelled.
-    let isAsked = closings.reduce(false) { $1.close() }
-    if !isAsked || isHurried { loop?.cancel() }
+    // Code that earlier runs have left does not keep this one from being cancelled.
+    for earlier in earlier { _ = earlier.closing?.close() }
+    if let closing, !closing.close() || isHurried { loop?.cancel() }
     return loop != nil || isChecking
   }
 

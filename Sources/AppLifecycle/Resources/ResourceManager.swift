@@ -17,8 +17,8 @@ internal import Scheduling
   /// The resources by their index in the graph; nil at a free index.
   @exclusivity(unchecked) var resources: [Resource?] = []
   private var indices: [String: Int] = [:]
-  /// The number of resources and bodies at which to look for bodies that are over.
-  private var nextLook = 16
+  /// The number of additions until the next look for bodies that are over.
+  private var additionsUntilLook = 16
   var queue: OperationQueue?
   /// The tasks that wait for the next attempt of a resource.
   var retries: [Int: Task<Void, Never>] = [:]
@@ -99,18 +99,19 @@ internal import Scheduling
     perform(actions)
     // A body that cannot have its first run while its phase closes does not keep its owner.
     if hasLaunched, graph.status(of: index) == .idle, !isOpen(phase) { operations.becameIdle?() }
-    if graph.order.count >= nextLook { removeBodiesThatAreOver() }
+    additionsUntilLook -= 1
+    if additionsUntilLook == 0 { removeBodiesThatAreOver() }
     return index
   }
 
   /// Removes the bodies whose owners went after their last run had ended, which nothing else notices while their phase is open.
   private func removeBodiesThatAreOver() {
-    let over = graph.order.filter { index in
-      guard let resource = resources[index], resource.isBody, resource.lease?.isRunning != true else { return false }
-      return resource.operations.isOver?() ?? false
+    additionsUntilLook = max(graph.order.count, 16)
+    for index in graph.order where !graph.isRemoved(index) {
+      // One after another: a removal may run the program's code, which may remove and add others.
+      guard let resource = resources[index], resource.isBody, resource.lease?.isRunning != true else { continue }
+      if resource.operations.isOver?() == true { remove(index) }
     }
-    nextLook = max(2 * (graph.order.count - over.count), 16)
-    for index in over { remove(index) }
   }
 
   /// Releases a resource for good, and frees its name at once.
@@ -118,7 +119,7 @@ internal import Scheduling
     guard let resource = resources[index] else { return }
     // This also cancels a body that was only asked to end.
     if resource.isBody { resource.lease?.cancel() } else { indices[resource.operations.name] = nil }
-    // Not only when an operation has ended that may ignore its cancellation.
+    // Now: an operation that is under way may ignore its cancellation, and never end.
     resource.holding.forget()
     perform(graph.remove(index))
     if !resource.isBody { application?.resourcesDidChange() }

@@ -18,8 +18,6 @@ final class PhaseClosing: Sendable {
 
   private let state = Guarded(State())
 
-  var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
-
   /// Asks the body to end.
   ///
   /// - Returns: whether the body has or had a listener; if not, the caller must cancel the body.

@@ -8,8 +8,8 @@ struct RunningBudget {
   let deadline: Duration
   /// The names of the code that overran it.
   var culprits: [String] = []
-  /// Whether an observer has used up the budget of all other code.
-  var wasUsedUpByObserver = false
+  /// Whether code that is no part of the step has used up the budget, and is reported for it: an observer, or background tasks.
+  var wasUsedUpBefore = false
 
   init(of callback: ApplicationCallback, _ length: Duration, until deadline: Duration) {
     (self.callback, self.length, self.deadline) = (callback, length, deadline)

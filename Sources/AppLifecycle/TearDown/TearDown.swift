@@ -189,7 +189,7 @@ extension TearDown {
 
   /// Names the code that still runs when the budget has passed, unless a synchronous call has used up its time.
   private func nameLate() {
-    let blames = isAwaited && budget?.wasUsedUpByObserver != true
+    let blames = isAwaited && budget?.wasUsedUpBefore != true
     let lacksThreads = probe?.isUnanswered ?? false
     var running: [String] = []
     // A handler that is late for one of two scenes cannot have begun with the other, so one report is enough.
@@ -234,10 +234,10 @@ extension TearDown {
       return false
     }
     // Code that is not measured has used it up.
-    if !isAwaited, budget.culprits.isEmpty, entry.began > deadline + time.lost {
+    if !isAwaited, !budget.wasUsedUpBefore, budget.culprits.isEmpty, entry.began > deadline + time.lost {
       self.budget?.culprits = [budget.callback.rawValue]
     }
-    let mayBlame = !budget.wasUsedUpByObserver && (isAwaited || budget.culprits.isEmpty)
+    let mayBlame = !budget.wasUsedUpBefore && (isAwaited || budget.culprits.isEmpty)
     guard budget.isUsedUp(from: entry.began, to: entry.began + entry.duration, lost: time.lost), mayBlame else {
       return false
     }
@@ -253,8 +253,13 @@ extension TearDown {
       budget.isUsedUp(from: began, to: end, lost: time.lost)
     else { return false }
     self.budget?.culprits.append(observer.description)
-    self.budget?.wasUsedUpByObserver = true
+    self.budget?.wasUsedUpBefore = true
     return true
+  }
+
+  /// Blames no code of the step if background tasks, which have been reported, have used up the budget.
+  func tasksWereLate() {
+    if let deadline, time.running.now() > deadline { budget?.wasUsedUpBefore = true }
   }
 }
 

@@ -211,12 +211,17 @@ extension LinkMachine {
       endGap(key)
       topic.last = number - 1
       latest[key.topic] = LatestEvent(event: event, links: [link])
+    }
+    if gaps[key] != nil {
+      // In its place among those that are held, also if others count as lost up to a later one.
+      gaps[key]?.held[number] = message.payload
+      heldBytes += message.payload.count
+      skip(upTo: number, &topic, key)
     } else {
       skip(upTo: number - 1, &topic, key)
+      topic.last = number
+      outputs.append(.post(topic: key.topic, payload: message.payload))
     }
-    topic.last = number
-    outputs.append(.post(topic: key.topic, payload: message.payload))
-    postHeld(&topic, key)
     if isCareful { ask(&topic, key, by: link, at: now) }
   }
 

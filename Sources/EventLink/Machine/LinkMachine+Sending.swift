@@ -278,7 +278,9 @@ extension LinkMachine {
 
   private mutating func pump(_ link: LinkID, _ lane: inout Lane) {
     while lane.isUp, !lane.isEnding, lane.inTransit.count < limits.inTransit {
-      let servesOthers = lane.servedInRow < Lane.mostServedInRow || lane.queue.isEmpty
+      // Requests and what is sent again have their turns also where no new event waits.
+      if lane.servedInRow == Lane.mostServedInRow, lane.queue.isEmpty { lane.servedInRow = 0 }
+      let servesOthers = lane.servedInRow < Lane.mostServedInRow
       if let message = lane.heads.popFirst() {
         transfer(message, event: 0, on: nil, by: link, &lane)
       } else if servesOthers, lane.servedInRow == 0 || lane.resendQueue.isEmpty, let key = lane.requests.popFirst() {

@@ -114,7 +114,7 @@ struct Lane: Sendable {
   var resends: [LinkMachine.TopicID: Resend] = [:]
   /// The topics in `resends`, in the order of the next messages.
   var resendQueue = Fifo<LinkMachine.TopicID>()
-  /// The messages about events of before, for others or of others, since the last new event: what is sent again, and requests.
+  /// The requests, and the messages that were sent again, since the last new event.
   var servedInRow = 0
   /// The most of them while new events wait.
   ///

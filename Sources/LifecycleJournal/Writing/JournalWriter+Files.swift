@@ -243,7 +243,16 @@ extension JournalWriter {
   /// between are gone. What is no journal stays, and so does what cannot be removed: it takes no name that is needed.
   private func dropSurplus() {
     let surplus = JournalFiles.existing(after: max(configuration.keptFiles, 0), of: path, files: files)
-    for (name, _) in surplus.reversed() where (try? isOwn(name)) == true { try? files.remove(name) }
+    for (name, _) in surplus.reversed() where (try? isOwn(name)) == true && !isBeingWritten(name) {
+      try? files.remove(name)
+    }
+  }
+
+  /// Whether another program has the lock of a file, which then is a journal of its own.
+  private func isBeingWritten(_ name: String) -> Bool {
+    guard let descriptor = try? files.openForReading(name) else { return true }
+    defer { files.close(descriptor) }
+    return (try? files.lock(descriptor)) != true
   }
 
   /// Renames the kept files up to the first free number, and gives the journal's file the first number.

@@ -142,7 +142,7 @@ extension NotificationCenterBridge {
       Passage.post(event, from: subject, within: session, on: bus, having: passed)
     }
     observe(E.self, link) { [weak link] event, subject, bus, passed in
-      if MainQueue.isCurrent { return post(event, subject, bus, passed) }
+      if MainQueue.isMainActors { return post(event, subject, bus, passed) }
       let kept = subject.flatMap(ifAlive)
       // The event, too, keeps the object that it names.
       let canFollow = kept != nil || event.notificationObject == nil

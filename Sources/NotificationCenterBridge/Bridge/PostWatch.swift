@@ -1,5 +1,6 @@
 // On Apple's systems Foundation calls an observer with the queue `.main` at once in a post on the main thread.
 #if !canImport(ObjectiveC)
+  import AppLifecycle
   import Dispatch
   import Foundation
   internal import Scheduling
@@ -30,7 +31,7 @@
     /// Runs a post, and reports it if it never returns.
     static func watch(_ name: Notification.Name, _ post: () -> Void) {
       // On the first thread Foundation calls the observers at once; off the main queue the wait ends.
-      guard !Thread.isMainThread, MainQueue.isCurrent else { return post() }
+      guard !Thread.isMainThread, MainQueue.isMainActors else { return post() }
       shared.begin(name)
       defer { shared.end() }
       post()

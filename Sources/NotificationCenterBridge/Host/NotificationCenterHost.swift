@@ -145,7 +145,7 @@ internal import Scheduling
         guard notification.userInfo?[Route.key] == nil else { return }
         nonisolated(unsafe) let object = notification.object as AnyObject?
         let cause = LifecycleCause(rawValue: name)
-        if MainQueue.isCurrent {
+        if MainQueue.isMainActors {
           MainActor.assumeIsolated { self?.take(event, of: object, cause) }
         } else {
           // Only changes of time are posted off the main thread.

@@ -61,7 +61,7 @@
     /// Returns the block that an observer is to have: one that does nothing after the process, if the present code belongs to
     /// a simulated process, as far as that is known.
     static func limiting(_ block: @escaping Block) -> Block {
-      guard MainQueue.isCurrent else { return block }
+      guard MainQueue.isMainActors else { return block }
       let observer = Observer(block)
       let isFirstDelegate = SimulatedReference.uponMaking { application in
         MainActor.assumeIsolated { note(observer, of: application) }

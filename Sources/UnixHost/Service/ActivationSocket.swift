@@ -59,14 +59,19 @@ public struct ActivationSocket: Sendable, Hashable {
     return unixhost_pidfd_identifier(&identifier) ? identifier : nil
   }
 
+  private static func isSocket(_ descriptor: Int32) -> Bool {
+    var (kind, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &size) == 0
+  }
+
   private static func take() -> [ActivationSocket] {
     defer { for name in ActivationEnvironment.names { unsetenv(name) } }
     let isWithheld = Environment.isWithheld("LISTEN_FDS")
     let environment = ActivationEnvironment(
       process: getpid(), identifier: { pidfdIdentifier }, isWithheld: isWithheld, Environment.variable)
     let first = ActivationEnvironment.firstDescriptor
-    // Only open descriptors are looked at: the number may be damaged. What comes through exec is not close-on-exec.
-    let open = (first..<first + environment.count).prefix { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 }
+    // The number may be damaged. What has come through exec is not close-on-exec, unless other code has made its sockets so since.
+    let open = (first..<first + environment.count).prefix { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 || isSocket($0) }
     let obstacle =
       open.count < Int(environment.count) ? .notOpen(environment.count, open: open.count) : environment.obstacle
     if let obstacle {

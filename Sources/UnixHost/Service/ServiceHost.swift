@@ -9,11 +9,11 @@ import Scheduling
 /// | fact | reaction of the host |
 /// | --- | --- |
 /// | the launch is complete and every resource managed `while: .running` is held and ready | READY |
-/// | SIGTERM, SIGINT; the terminal is closed from which the service was started | STOPPING; `shutDown` with the whole tear-down, within the budget of `willTerminate` |
+/// | SIGTERM, SIGINT; the terminal is closed from which the service was started, or the shell that leads its session has ended | STOPPING; `shutDown` with the whole tear-down, within the budget of `willTerminate` |
 /// | Ctrl-C, at a terminal | `terminate`: the delegate is asked, and may refuse; a second Ctrl-C, also much later, acts as SIGTERM |
 /// | another SIGTERM or SIGINT during the end | nothing: a supervisor may repeat its order, and the end goes on |
 /// | another Ctrl-C, half a second or more after the order that began the end; SIGQUIT | the signal ends the process at once |
-/// | other code in the program takes one of the host's signals: with a handler, a dispatch source, a signalfd | takes it back within a second, and reports it |
+/// | other code in the program takes one of the host's signals: with a handler, a dispatch source, a signalfd that is close-on-exec | takes it back within a second, and reports it |
 /// | SIGHUP, except from a terminal that is closed | RELOADING; ``Reload`` is posted, after the wake-up if the machine sleeps, and awaited; READY |
 /// | the manager has a watchdog | WATCHDOG twice in the watchdog's interval, as long as the main actor answers |
 /// | starting, reloading or ending takes long | the host extends the manager's time-out repeatedly |
@@ -42,7 +42,7 @@ import Scheduling
 ///
 /// ``ActivationSocket`` has the sockets that the manager passes to the process.
 ///
-/// A service that is started from a terminal ends when that terminal is closed. To keep it, start it with `nohup`, or
+/// A service that is started from a terminal ends when that terminal is closed, or its shell ends. To keep it, start it with `nohup`, or
 /// with `setsid`, which gives it no terminal.
 ///
 /// A thread of the host waits for these facts, and enforces the budget even while the main actor is busy. The host

@@ -55,7 +55,7 @@ extension TerminalHostThread {
 
   /// Posts input, or omits it if too much waits for the main actor.
   private func deliver(_ keys: [Terminal.Key], _ bytes: [UInt8], omittedBytes: Int = 0) {
-    if omission.isOmitting { return omission.omit(bytes: bytes.count) }
+    if omission.isOmitting { return omission.omit(bytes: max(bytes.count, omittedBytes)) }
     // A report of the terminal and the release of a key are no answers of the user.
     if !keys.isEmpty { process(.keyPressed) }
     let event = Terminal.DidReceiveInput(

@@ -175,7 +175,7 @@ extension Probe {
     case "c": crash()
     case "p": Task.detached { self.crash() }
     case "C": crashesInBackground = true
-    case "A": abort()
+    case "&": abort()
     case "f": fatalError("told to trap")
     case "o": Log.shared.write("depth \(overflow(1))")
     case "e": writeAll("a message on standard error\n", to: STDERR_FILENO)
