@@ -10,7 +10,7 @@ import Testing
         "watchdog", "backgroundTimeExpired", "taskEndedTwice", "refusedEndlessly", "observerFailed",
       ])
     for kind in LifecycleReport.Kind.allCases {
-      for name in ["feed", "", "a:b", "watchdog:", "é\n"] {
+      for name in ["feed", "", "a:b", "watchdog:", "é\n", "\u{301}feed"] {
         let report = LifecycleReport(kind, name)
         #expect(report.recordName == "\(kind.rawValue):\(name)")
         #expect(LifecycleReport(recordName: report.recordName) == report)

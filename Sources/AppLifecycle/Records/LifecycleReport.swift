@@ -22,9 +22,10 @@ package struct LifecycleReport: Sendable, Hashable {
 
   /// Reads the name of a record; nil if its word is not known, as that of a newer version.
   package init?(recordName: String) {
-    let parts = recordName.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])) else { return nil }
-    self.init(kind, String(parts[1]))
+    // Not by characters: a name may begin with a mark that combines with the colon.
+    guard let colon = recordName.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    guard let kind = Kind(rawValue: String(recordName[..<colon])) else { return nil }
+    self.init(kind, String(recordName.utf8[colon...].dropFirst()) ?? "")
   }
 
   /// The name in a record.
