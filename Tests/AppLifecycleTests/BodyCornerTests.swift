@@ -33,7 +33,9 @@ import Testing
     await clock.settle()
   }
 
-  @Test func `a body that runs again is cancelled, though code of an earlier run still listens`() async throws {
+  /// That code is asked, too, also if it has begun to listen during the later run.
+  @Test(arguments: [false, true])
+  func `a body that runs again is cancelled, though code of an earlier run still listens`(late: Bool) async throws {
     struct Failure: Error {}
     let clock = clock
     var runs = 0
@@ -41,6 +43,7 @@ import Testing
       runs += 1
       if runs == 1 {
         Task {
+          if late { try await clock.sleep(for: .milliseconds(500)) }
           await phaseCloses()
           at("listener told")
         }

@@ -8,8 +8,7 @@ internal import Scheduling
   /// The request to end to the present run of the loop; nil before a loop has begun.
   private var closing: PhaseClosing?
   /// Those to earlier runs, as long as code that these have left may still listen to them.
-  private var earlier: [Earlier] = []
-  private struct Earlier { weak var closing: PhaseClosing? }
+  private var earlier: [WeakClosing] = []
   /// Whether the lease is that of a body which has its only run while its phase closes.
   private(set) var isAskedAtOnce = false
   /// Whether the loop runs.
@@ -36,6 +35,8 @@ internal import Scheduling
   private(set) var isEnding = false
   private var ended: OneShot<Bool>?
 
+  private struct WeakClosing { weak var closing: PhaseClosing? }
+
   init(number: Int, began: Duration) { (self.number, self.began) = (number, began) }
 
   // MARK: Beginning
@@ -45,7 +46,7 @@ internal import Scheduling
     pause = nil
     guard !isEnding else { return }
     earlier.removeAll { $0.closing == nil }
-    if let closing { earlier.append(Earlier(closing: closing)) }
+    if let closing { earlier.append(WeakClosing(closing: closing)) }
     let closing = PhaseClosing()
     self.closing = closing
     loop = start(closing)
@@ -74,7 +75,7 @@ internal import Scheduling
     cancelPause()
     check?.cancel()
     // Code that earlier runs have left does not keep this one from being cancelled.
-    for earlier in earlier { _ = earlier.closing?.close() }
+    for run in earlier { _ = run.closing?.close() }
     if let closing, !closing.close() || isHurried { loop?.cancel() }
     return loop != nil || isChecking
   }

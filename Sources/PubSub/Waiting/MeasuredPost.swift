@@ -10,7 +10,7 @@ internal import Scheduling
 /// `postAndWait` awaits and pauses, reports errors in its report, and may have a deadline. A notification keeps a ledger, has no
 /// deadline, and awaits or pauses as its phase wants it.
 package final class MeasuredPost: @unchecked Sendable {
-  /// The event, once the post waits; a copy in a box would be a fortieth of the time of a post that does not.
+  /// The event, once the post waits; a copy in a box would be a hundredth of the time of a post to 100 handlers that does not.
   private var event: (any EventBus.Event)?
   private let subject: EventBus.Subject?
   /// An object to which the subject belongs; subscriptions to it receive the post, too.

@@ -101,7 +101,7 @@ extension SaveJob.Work {
 
   /// Looks at a generation, which is to be renamed or replaced; throws if it is another program's or a newer version's.
   ///
-  /// - Returns: whether there is one, and why its bytes, which may be anybody's, cannot be had; nil if they can.
+  /// - Returns: whether there is one, and why its bytes, which may be another program's, cannot be had; nil if they can.
   private func look(at generation: StateGeneration) throws -> (isThere: Bool, error: StateStorageError?) {
     do {
       guard let bytes = try storage.read(generation) else { return (false, nil) }
@@ -112,7 +112,7 @@ extension SaveJob.Work {
       if error.kind == .foreign { throw error }
       return (true, error)
     } catch {
-      // Damaged: whoever wrote it cannot use it any more.
+      // Damaged: the program that wrote it cannot use it any more.
     }
     return (true, nil)
   }
