@@ -3,6 +3,8 @@ import Glibc
 import PseudoTerminal
 import Testing
 
+@testable import UnixHost
+
 /// What the environment says: no manager, a manager that is gone, variables of another process.
 extension ServiceHostTests {
   // MARK: Without a manager, and through `@main`
@@ -194,6 +196,16 @@ extension ServiceHostTests {
     for line in ["descriptor 3 is inherited", "descriptor 4 is inherited"] { #expect(log.contains(line), "\(log)") }
     #expect(errors.hasPrefix("ServiceProbe: the sockets of the service manager are not used: \(reason)"), "\(errors)")
     #expect(errors.split(separator: "\n").count == 1, "\(errors)")
+  }
+
+  /// Such as `sd_listen_fds` does with the sockets of the manager, if it is called first.
+  @Test func aSocketMayBePassedThoughItIsCloseOnExecByNow() {
+    let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let file = open("/dev/null", O_RDONLY)
+    defer { for descriptor in [socket, file] { close(descriptor) } }
+    #expect([socket, file, -1].map(ActivationSocket.mayBePassed) == [true, true, false])
+    for descriptor in [socket, file] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    #expect([socket, file].map(ActivationSocket.mayBePassed) == [true, false])
   }
 
   @Test func theDelegatesOwnMainIsAServiceWithoutATerminal() async throws {

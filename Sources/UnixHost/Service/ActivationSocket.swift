@@ -59,9 +59,11 @@ public struct ActivationSocket: Sendable, Hashable {
     return unixhost_pidfd_identifier(&identifier) ? identifier : nil
   }
 
-  private static func isSocket(_ descriptor: Int32) -> Bool {
+  /// Whether a descriptor may have come through exec: it is not close-on-exec, or a socket that other code has made so since.
+  static func mayBePassed(_ descriptor: Int32) -> Bool {
     var (kind, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &size) == 0
+    return fcntl(descriptor, F_GETFD) & FD_CLOEXEC == 0
+      || getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &size) == 0
   }
 
   private static func take() -> [ActivationSocket] {
@@ -70,8 +72,8 @@ public struct ActivationSocket: Sendable, Hashable {
     let environment = ActivationEnvironment(
       process: getpid(), identifier: { pidfdIdentifier }, isWithheld: isWithheld, Environment.variable)
     let first = ActivationEnvironment.firstDescriptor
-    // The number may be damaged. What has come through exec is not close-on-exec, unless other code has made its sockets so since.
-    let open = (first..<first + environment.count).prefix { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 || isSocket($0) }
+    // The number may be damaged.
+    let open = (first..<first + environment.count).prefix(while: mayBePassed)
     let obstacle =
       open.count < Int(environment.count) ? .notOpen(environment.count, open: open.count) : environment.obstacle
     if let obstacle {
